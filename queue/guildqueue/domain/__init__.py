@@ -1,0 +1,1 @@
+"""What the queue means, in plain values: no clock, no I/O, standard library only."""

@@ -1,0 +1,1 @@
+"""One use case a module; services alone open transactions."""
