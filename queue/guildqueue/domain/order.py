@@ -1,0 +1,47 @@
+"""The one place that spells the order: lane first by bump_seq, then priority, then id."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from guildqueue.domain.ids import JobId
+
+# ORDER BY these columns, every one ascending: PostgreSQL then puts nulls last, which is
+# what keeps the jobs outside the lane (bump_seq null) behind it.
+CLAIM_ORDER_COLUMNS = ("bump_seq", "priority", "id")
+SORT_KEY_COLUMNS = CLAIM_ORDER_COLUMNS[1:]
+
+
+class SortKey(NamedTuple):
+    """A place outside the lane. A session's ``id`` is that of its first job there."""
+
+    priority: int
+    id: int
+
+
+class ClaimKey(NamedTuple):
+    """A job's place among all jobs of its guild; a smaller one is taken earlier.
+
+    ``bump_seq`` is 0 outside the lane, where it decides nothing.
+    """
+
+    is_outside_lane: bool
+    bump_seq: int
+    priority: int
+    id: int
+
+
+def claim_key(bump_seq: int | None, priority: int, job_id: JobId) -> ClaimKey:
+    """The key by which jobs are taken; ``bump_seq`` is None outside the lane."""
+    if bump_seq is None:
+        return ClaimKey(True, 0, priority, job_id)
+    return ClaimKey(False, bump_seq, priority, job_id)
+
+
+def session_key(outstanding: Iterable[ClaimKey]) -> SortKey | None:
+    """A session's place, from its outstanding jobs: the smallest sort key outside the lane.
+
+    None if nothing is outstanding or all of it is in the lane: such a session is not part
+    of the order that moves rewrite.
+    """
+    outside = (SortKey(key.priority, key.id) for key in outstanding if key.is_outside_lane)
+    return min(outside, default=None)
