@@ -1,0 +1,1 @@
+"""What the jobs are about: recordings in, text out."""
