@@ -1,0 +1,10 @@
+"""Every address of the console. Each part of it adds its own list here."""
+
+from django.urls import URLPattern, URLResolver, path
+
+from console.views import health
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz, name="health-show"),
+    path("metrics", health.metrics, name="metrics-show"),
+]
