@@ -38,7 +38,7 @@ class HandlerResult:
     audio_seconds: float | None = None
 
 
-class PermanentFailure(Exception):  # noqa: N818  (a fact, like every error here)
+class PermanentFailure(Exception):
     """No retry can help: the job goes straight to dead, with this text as the reason."""
 
 
