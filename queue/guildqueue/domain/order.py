@@ -1,9 +1,9 @@
 """The one place that spells the order: lane first by bump_seq, then priority, then id."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from guildqueue.domain.ids import JobId
+from guildqueue.domain.ids import JobId, SessionId
 
 # ORDER BY these columns, every one ascending: PostgreSQL then puts nulls last, which is
 # what keeps the jobs outside the lane (bump_seq null) behind it.
@@ -45,3 +45,16 @@ def session_key(outstanding: Iterable[ClaimKey]) -> SortKey | None:
     """
     outside = (SortKey(key.priority, key.id) for key in outstanding if key.is_outside_lane)
     return min(outside, default=None)
+
+
+def place_in_line(
+    session_id: SessionId, order: Sequence[SessionId], waiting: Collection[SessionId]
+) -> int | None:
+    """The session's number in line, from 1; None if nothing of it waits.
+
+    ``order`` has the guild's sessions in claim order, lane first; only those ``waiting``, of
+    which something is pending, have a number.
+    """
+    if session_id not in waiting:
+        return None
+    return sum(other in waiting for other in order[: order.index(session_id) + 1])

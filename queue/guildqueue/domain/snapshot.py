@@ -147,9 +147,9 @@ class QueueSnapshot:
 
     ``sessions`` are at most 200 with something outstanding, ``more`` says how many follow
     them; ``finished`` are at most 50 with nothing outstanding, newest first.
-    ``waiting_audio_seconds`` is the measured audio of pending tracks, ``waiting_tracks`` their number
-    and ``unmeasured_tracks`` how many of those nobody measured. ``version`` is
-    ``<number>.<digest>``; numbers of one database can be compared.
+    ``waiting_tracks`` counts pending tracks, ``waiting_audio_seconds`` their measured audio and
+    ``unmeasured_tracks`` those that nobody measured. ``version`` is ``<number>.<digest>``;
+    numbers of one database can be compared.
     """
 
     guild_id: GuildId

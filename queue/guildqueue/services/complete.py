@@ -1,0 +1,32 @@
+"""Complete a job, and count it off wherever it is needed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from guildqueue.domain.ids import JobId
+from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.store import leases, locks
+
+
+@decided_in_transaction
+def complete_job(
+    job_id: JobId,
+    *,
+    token: int,
+    principal: str,
+    result: Mapping[str, Any],
+    audio_seconds: float | None = None,
+) -> None:
+    """The job is done. ``audio_seconds`` is the measured length, None to leave what is known.
+
+    Locks: the guild's needs lock, shared, then the job and what needs it in ascending id.
+    Raises StaleLease, LeaseCancelled or JobNotFound, and then changes nothing.
+    """
+    guild_id = leases.job_guild(job_id)
+    locks.share_needs(guild_id)
+    leases.complete_job(
+        leases.Holder(job_id, token, principal),
+        guild_id,
+        result=result,
+        audio_seconds=audio_seconds,
+    )

@@ -1,0 +1,80 @@
+"""Requeue: what died, was cancelled or should be done again goes back in line."""
+
+from collections.abc import Sequence
+
+from guildqueue.domain.errors import JobNotFound, NothingToRequeue
+from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.job import OUTSTANDING, Job, JobState
+from guildqueue.domain.ledger import EventType
+from guildqueue.domain.principal import Caller
+from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.store import jobs, ledger, locks, orders, sessions
+
+FAILED = frozenset({JobState.DEAD, JobState.CANCELLED})
+
+
+@decided_in_transaction
+def requeue_session(
+    session_id: SessionId, *, guild_id: GuildId, caller: Caller
+) -> tuple[JobId, ...]:
+    """The jobs that are pending again, ascending.
+
+    Those are the dead and cancelled ones and what needs them; where there are none and nothing is
+    outstanding, all jobs of the session. They take the session's number and keep
+    their measured lengths. Raises SessionNotFound or NothingToRequeue.
+    """
+    locks.lock_order(guild_id)
+    locks.lock_needs(guild_id)
+    facts = sessions.lock_session(guild_id, session_id)
+    targets = _targets(jobs.read_session_jobs(guild_id, session_id))
+    if not targets:
+        raise NothingToRequeue("session", session_id)
+    return _reopen(guild_id, session_id, facts, targets, caller)
+
+
+@decided_in_transaction
+def requeue_job(job_id: JobId, *, guild_id: GuildId, caller: Caller) -> tuple[JobId, ...]:
+    """The job and what needs it, pending again. Raises JobNotFound or NothingToRequeue."""
+    locks.lock_order(guild_id)
+    locks.lock_needs(guild_id)
+    job = jobs.read_job(guild_id, job_id)
+    if job is None:
+        raise JobNotFound(job_id)
+    facts = sessions.lock_session(guild_id, job.session_id)
+    if job.state in OUTSTANDING:
+        raise NothingToRequeue("job", job_id)
+    return _reopen(guild_id, job.session_id, facts, [job_id], caller)
+
+
+def _targets(session_jobs: Sequence[Job]) -> list[JobId]:
+    failed = [job.id for job in session_jobs if job.state in FAILED]
+    if failed or any(job.state in OUTSTANDING for job in session_jobs):
+        return failed
+    return [job.id for job in session_jobs if job.state == JobState.DONE]
+
+
+def _reopen(
+    guild_id: GuildId,
+    session_id: SessionId,
+    facts: sessions.SessionFacts,
+    targets: Sequence[JobId],
+    caller: Caller,
+) -> tuple[JobId, ...]:
+    """Reopen the targets and, transitively, what was built on them."""
+    dependents = jobs.read_dependents(guild_id, targets)
+    again = [*targets, *dependents.reopened]
+    jobs.lock_jobs(guild_id, [*again, *dependents.waiting])
+    reopened = jobs.reopen_jobs(
+        guild_id,
+        again,
+        priority=orders.read_session_number(guild_id, session_id),
+        held=facts.is_held,
+    )
+    jobs.recount_needs(guild_id, [*again, *dependents.waiting])
+    changed = {
+        "session_id": str(session_id),
+        "title": facts.title,
+        "jobs": [str(job_id) for job_id in reopened],
+    }
+    ledger.append(guild_id, EventType.REQUEUED, caller=caller, changed=changed)
+    return reopened

@@ -1,0 +1,27 @@
+"""The one reading path of a guild's queue, for pages, streams, JSON and the command line."""
+
+import hashlib
+from dataclasses import replace
+
+from guildqueue.domain.ids import GuildId, SessionId
+from guildqueue.domain.snapshot import QueueSnapshot
+from guildqueue.store import snapshots
+
+SESSIONS_A_PAGE = 200
+FINISHED_SHOWN = 50
+
+
+def queue_snapshot(guild_id: GuildId, *, after: SessionId | None = None) -> QueueSnapshot:
+    """The first 200 outstanding sessions, or those after ``after``, and the newest 50 finished.
+
+    Finished ones come with the first page only. The digest in ``version`` covers what a reader
+    sees, so two snapshots that show the same have the same one.
+    Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
+    """
+    number, snapshot = snapshots.read_snapshot(
+        guild_id, after=after, limit=SESSIONS_A_PAGE, n_finished=FINISHED_SHOWN
+    )
+    # The moment itself is left out: it changes with every look.
+    shown = replace(snapshot, at=snapshot.at.min)
+    digest = hashlib.blake2b(repr(shown).encode(), digest_size=12).hexdigest()
+    return replace(snapshot, version=f"{number}.{digest}")

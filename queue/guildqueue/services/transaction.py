@@ -1,0 +1,35 @@
+"""What every writing service runs in: one transaction, decided once more after a conflict."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from django.db import OperationalError, transaction
+
+from guildqueue.domain.errors import QueueBusy
+from guildqueue.store.conflicts import is_conflict
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def decided_in_transaction(service: Callable[P, R]) -> Callable[P, R]:
+    """Run ``service`` in a transaction of its own.
+
+    Should the database break a lock cycle or refuse a serialisation, the service decides once
+    more against what the others left. Raises QueueBusy if that happens twice.
+    """
+
+    @wraps(service)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(2):
+            try:
+                with transaction.atomic():
+                    return service(*args, **kwargs)
+            except OperationalError as error:
+                # Inside a caller's transaction nothing can be decided again: it is lost.
+                if not is_conflict(error) or transaction.get_connection().in_atomic_block:
+                    raise
+        raise QueueBusy
+
+    return run

@@ -1,0 +1,122 @@
+"""Claims and what a worker writes under its lease."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.ids import GuildId, JobId
+from guildqueue.domain.job import JobState, Lease
+from guildqueue.store.job_rows import lease_from_row
+from guildqueue.store.statements import execute, row, rows
+
+
+class Holder(NamedTuple):
+    """What every write of a worker names: job, fencing token, principal."""
+
+    job_id: JobId
+    token: int
+    principal: str
+
+
+class Attempts(NamedTuple):
+    """How often a job was claimed, and how often it may be."""
+
+    attempt: int
+    max_attempts: int
+
+
+def bury_lost_jobs() -> int:
+    """How many jobs ended because their lease was lost at the last attempt."""
+    return execute("bury_lost_jobs", {})
+
+
+def claim_jobs(
+    *,
+    principal: str,
+    count: int,
+    ttl_s: float,
+    kinds: Sequence[str],
+    guilds: Sequence[GuildId] | None,
+) -> list[Lease]:
+    """Up to ``count`` claimable jobs in claim order, now running and leased to ``principal``."""
+    found = rows(
+        "claim_jobs",
+        {
+            "principal": principal,
+            "count": count,
+            "ttl_s": ttl_s,
+            "kinds": list(kinds),
+            "guilds": None if guilds is None else list(guilds),
+        },
+    )
+    return [lease_from_row(found_row) for found_row in found]
+
+
+def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> datetime:
+    """When the lease now expires. Raises as ``refuse`` does."""
+    found = row("extend_lease", {**holder._asdict(), "ttl_s": ttl_s, "progress": progress})
+    return found.lease_expires_at if found else refuse(holder)
+
+
+def complete_job(
+    holder: Holder,
+    guild_id: GuildId,
+    *,
+    result: Mapping[str, Any],
+    audio_seconds: float | None,
+) -> None:
+    """End the job as done; the caller shares the needs lock. Raises as ``refuse`` does."""
+    rows("lock_with_dependents", {"guild_id": guild_id, "job_id": holder.job_id})
+    ended = row(
+        "complete_job",
+        {
+            **holder._asdict(),
+            "guild_id": guild_id,
+            "result": json.dumps(result),
+            "audio_seconds": audio_seconds,
+        },
+    )
+    if ended is None:
+        refuse(holder)
+
+
+def lock_lease(holder: Holder) -> Attempts:
+    """The job's attempts, its row locked. Raises as ``refuse`` does."""
+    found = row("lock_lease", holder._asdict())
+    return Attempts(found.attempt, found.max_attempts) if found else refuse(holder)
+
+
+def retry_job(job_id: JobId, *, error: str, delay_s: float) -> None:
+    """Put a locked job back in line, due in ``delay_s`` seconds."""
+    execute("retry_job", {"job_id": job_id, "error": error, "delay_s": delay_s})
+
+
+def bury_job(job_id: JobId, *, error: str) -> None:
+    """End a locked job as dead."""
+    execute("bury_job", {"job_id": job_id, "error": error})
+
+
+def release_job(holder: Holder) -> None:
+    """Hand the job back, its attempt uncounted. Raises as ``refuse`` does."""
+    if row("release_job", holder._asdict()) is None:
+        refuse(holder)
+
+
+def job_guild(job_id: JobId) -> GuildId:
+    """The job's guild. Raises JobNotFound."""
+    found = row("read_job_guild", {"job_id": job_id})
+    if found is None:
+        raise JobNotFound(job_id)
+    return GuildId(found.guild_id)
+
+
+def refuse(holder: Holder) -> Any:
+    """Raises LeaseCancelled, StaleLease or JobNotFound: why a worker's write changed nothing."""
+    found = row("read_lease_state", {"job_id": holder.job_id})
+    if found is None:
+        raise JobNotFound(holder.job_id)
+    if found.state == JobState.CANCELLED and found.token == holder.token:
+        raise LeaseCancelled(holder.job_id, holder.token)
+    raise StaleLease(holder.job_id, holder.token)

@@ -1,0 +1,140 @@
+"""A guild's queue as one statement reads it."""
+
+from typing import Any
+
+from guildqueue.domain.errors import GuildNotFound, InvalidInput
+from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.session_state import (
+    JobGlance,
+    count_jobs,
+    session_audio_seconds,
+    session_progress,
+    session_state,
+    waits_for,
+)
+from guildqueue.domain.snapshot import (
+    HoldNote,
+    LastMove,
+    QueueSnapshot,
+    SessionEntry,
+    TrackBar,
+    WaitsFor,
+)
+from guildqueue.store.guilds import counts_from, hold_from_row
+from guildqueue.store.statements import rows
+
+
+def read_snapshot(
+    guild_id: GuildId, *, after: SessionId | None, limit: int, n_finished: int
+) -> tuple[int, QueueSnapshot]:
+    """The snapshot's number and the snapshot, its ``version`` still empty.
+
+    Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
+    """
+    found = rows(
+        "read_snapshot",
+        {"guild_id": guild_id, "after": after, "limit": limit, "n_finished": n_finished},
+    )
+    if not found:
+        raise GuildNotFound(guild_id)
+    head = found[0]
+    if after is not None and not head.found_after:
+        raise InvalidInput("after", after, "a session that is in the queue now")
+    entries = [entry_from_row(row) for row in found if row.session_id is not None]
+    return int(head.snapshot_number), QueueSnapshot(
+        guild_id=guild_id,
+        guild_name=head.guild_name,
+        version="",
+        at=head.at,
+        hold=_guild_hold(head),
+        running_cap=head.running_cap,
+        counts=counts_from(
+            head.ended,
+            pending=head.n_pending,
+            running=head.n_running,
+            held=head.n_pending if head.guild_held_at else head.n_held,
+        ),
+        more=head.more,
+        sessions=tuple(entry for entry in entries if entry.is_outstanding),
+        finished=tuple(entry for entry in entries if not entry.is_outstanding),
+        waiting_tracks=head.n_tracks,
+        waiting_audio_seconds=head.waiting_audio_seconds,
+        unmeasured_tracks=head.n_unmeasured,
+        n_waiting_sessions=head.n_waiting_sessions,
+    )
+
+
+def _guild_hold(head: Any) -> HoldNote | None:
+    if head.guild_held_at is None:
+        return None
+    return HoldNote(at=head.guild_held_at, by=head.guild_held_by, reason=head.guild_hold_reason)
+
+
+def glances_from_row(row: Any) -> tuple[JobGlance, ...]:
+    """The jobs of a session's row, from its parallel arrays, ascending id."""
+    columns = zip(
+        row.ids or (),
+        row.kinds or (),
+        row.states or (),
+        row.names or (),
+        row.progresses or (),
+        row.lane_places or (),
+        row.seconds or (),
+        row.reasons or (),
+        strict=True,
+    )
+    return tuple(
+        JobGlance(
+            job_id=JobId(job_id),
+            kind=kind,
+            state=state,
+            name=name,
+            progress=progress,
+            bump_seq=bump_seq,
+            audio_seconds=seconds,
+            waits_for=WaitsFor(reason) if reason else None,
+        )
+        for job_id, kind, state, name, progress, bump_seq, seconds, reason in columns
+    )
+
+
+def entry_from_row(row: Any) -> SessionEntry:
+    """The session of a row, judged by its jobs."""
+    jobs = glances_from_row(row)
+    hold = hold_from_row(row)
+    counts = count_jobs(jobs)
+    return SessionEntry(
+        session_id=SessionId(row.session_id),
+        title=row.title,
+        state=session_state(jobs, recording=row.recording, held=hold is not None),
+        started_at=row.started_at,
+        created_at=row.created_at,
+        participants=row.n_participants,
+        jobs=counts,
+        priority=row.priority,
+        position=row.position,
+        lane_jobs=row.n_lane,
+        named=row.named,
+        hold=hold,
+        waits_for=waits_for(jobs),
+        not_before=row.not_before,
+        audio_seconds=session_audio_seconds(jobs),
+        progress=session_progress(jobs),
+        running_since=row.running_since,
+        ended_at=None if counts.outstanding else row.ended_at,
+        last_move=_last_move(row),
+        tracks=tuple(_bar(job) for job in jobs),
+        has_document=bool(row.has_document),
+    )
+
+
+def _bar(job: JobGlance) -> TrackBar:
+    return TrackBar(
+        job_id=job.job_id, name=job.name, kind=job.kind, state=job.state, progress=job.progress
+    )
+
+
+def _last_move(row: Any) -> LastMove | None:
+    if row.moved_at is None:
+        return None
+    return LastMove(at=row.moved_at, by=row.moved_by, place=row.moved_place)

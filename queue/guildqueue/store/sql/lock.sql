@@ -1,0 +1,21 @@
+-- Advisory locks, all of them until the end of the transaction, so that they work behind a
+-- transaction pooler. Lock order everywhere: order, needs, guild row, job rows ascending, ledger.
+
+-- name: lock_order
+-- The guild's order: taken by whoever writes priority or the lane, before anything is read.
+SELECT pg_advisory_xact_lock(hashtextextended('guildqueue.order:' || %(guild_id)s::bigint, 0));
+
+-- name: lock_needs
+-- The guild's dependencies, for whoever adds or drops one. Together with share_needs it keeps a
+-- completion from missing a dependency that is being inserted. A lock on the needed row would do
+-- it too, but then a claim would pass over that row.
+SELECT pg_advisory_xact_lock(hashtextextended('guildqueue.needs:' || %(guild_id)s::bigint, 0));
+
+-- name: share_needs
+-- The same lock for whoever ends a job; they do not wait for each other.
+SELECT pg_advisory_xact_lock_shared(
+    hashtextextended('guildqueue.needs:' || %(guild_id)s::bigint, 0));
+
+-- name: lock_ledger
+-- The guild's ledger chain, taken last and held for one insert.
+SELECT pg_advisory_xact_lock(hashtextextended('guildqueue.ledger:' || %(guild_id)s::bigint, 0));
