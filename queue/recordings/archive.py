@@ -1,12 +1,13 @@
 """Reading a zip that somebody else made: only plain files, inside it, of a bearable size."""
 
 import lzma
+import os
 import stat
 import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,15 +53,11 @@ def read_entry(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, limi
 
 
 def extract_entry(
-    path: Path,
-    archive: zipfile.ZipFile,
-    info: zipfile.ZipInfo,
-    target: Path,
-    on_bytes: Callable[[int], None],
-) -> None:
-    """The entry's bytes in ``target``, a new file. ``on_bytes`` hears of each piece written.
+    path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path
+) -> Iterator[int]:
+    """Write the entry's bytes to ``target``, a new file, giving the length of each piece.
 
-    Raises RecordingRefused if the data is broken or longer than the zip declares.
+    Raises RecordingRefused if the data is broken or not as long as the zip declares.
     """
     with _broken_is_refused(path, info), archive.open(info) as source, target.open("xb") as sink:
         left = info.file_size
@@ -69,9 +66,12 @@ def extract_entry(
             if left < 0:
                 raise RecordingRefused(path, f"{info.filename} is longer than the zip declares")
             sink.write(piece)
-            on_bytes(len(piece))
+            yield len(piece)
         if left:
             raise RecordingRefused(path, f"{info.filename} is shorter than the zip declares")
+        sink.flush()
+        # The session that names this file is committed next; both survive a power cut.
+        os.fsync(sink.fileno())
 
 
 def same_name(name: str) -> str:
