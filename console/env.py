@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from environs import Env, EnvError, validate
+from environs import Env, EnvError, ValidationError, validate
 
 _variables = Env()
 
@@ -55,7 +55,7 @@ def choice(name: str, *, default: str, among: tuple[str, ...]) -> str:
 
 
 def whole_number(name: str, *, default: int, low: int, high: int, unit: str) -> int:
-    allowed = f"a whole number of {unit} from {low} to {high}"
+    allowed = f"a whole number from {low} to {high} ({unit})"
     rule = validate.Range(low, high)
     return int(_read(name, _variables.int, default=default, allowed=allowed, validate=rule))
 
@@ -101,7 +101,7 @@ def long_secret(value: str) -> str:
 
 def _finite(value: float) -> None:
     if not math.isfinite(value):
-        raise validate.ValidationError("not finite")
+        raise ValidationError("not finite")
 
 
 def _read(

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from console.views import health
 
+handler500 = "console.away.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="health-show"),
     path("metrics", health.metrics, name="metrics-show"),

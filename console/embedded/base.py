@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
 from django.db.utils import OperationalError
 
@@ -23,7 +24,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._server()
         try:
             return super().get_new_connection(conn_params)
-        except base.Database.OperationalError:
+        except psycopg.OperationalError:
             self._server(recheck=True)
             return super().get_new_connection(conn_params)
 

@@ -1,0 +1,1 @@
+"""`make run`: one parent process that owns the console and the worker."""

@@ -1,0 +1,126 @@
+"""The parent of `make run`: prepare, start, tell where to go, tend, stop."""
+
+import json
+import os
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.management import call_command, get_commands
+from django.db import connections
+
+from console.running.children import Child, stop_all
+from console.running.signals import SignalPipe
+
+_STOP_PATIENCE_S = 8.0
+_READY_PATIENCE_S = 60.0
+
+
+class PortTaken(Exception):
+    """Another program listens where the console should."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        super().__init__(
+            f"Port {port} on 127.0.0.1 is taken: stop what listens there, "
+            f"or choose another one, like `make run PORT={port % 65535 + 1}`."
+        )
+
+
+def run() -> int:
+    """Blocks until a signal says stop; 0 then, and no process of ours is left."""
+    django.setup()
+    refuse_taken_port(settings.PORT)
+    prepare()
+    pipe = SignalPipe()
+    children = _children()
+    try:
+        _tend(children, pipe)
+    finally:
+        _say("Stopping.")
+        stop_all(children, patience_s=_STOP_PATIENCE_S)
+        connections.close_all()
+    return 0
+
+
+def refuse_taken_port(port: int) -> None:
+    """Raises PortTaken; before anything is started, so that nothing has to be undone."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise PortTaken(port) from error
+
+
+def prepare() -> None:
+    """A current schema, collected static files, and demo data in an empty database."""
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    if "demo" in get_commands():
+        call_command("demo")
+    # One connection at rest: the server of the embedded database must not stop in between.
+
+
+def welcome(url: str, sign_in: Path) -> str:
+    """What a person reads when the console answers."""
+    lines = ["", f"  Guild Queue is ready: {url}", ""]
+    try:
+        users = json.loads(sign_in.read_text("utf-8"))["users"]
+        lines += [f"  Sign in as {user['username']} with {user['password']}" for user in users]
+        lines += ["", f"  (also in {sign_in})"]
+    except FileNotFoundError:
+        lines += ["  Make a user with: .venv/bin/python manage.py createsuperuser"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        lines += [f"  The demo sign-ins in {sign_in} cannot be read: {error}"]
+    return "\n".join([*lines, "  Ctrl+C stops everything.", ""])
+
+
+def _children() -> list[Child]:
+    endpoint = f"tcp:port={settings.PORT}:interface=127.0.0.1:backlog=4096"
+    daphne = ["-m", "daphne", "-v", "0", "-e", endpoint, "console.asgi:application"]
+    serving = os.environ | {"DJANGO_SETTINGS_MODULE": "console.serving"}
+    children = [Child("console", [sys.executable, *daphne], serving)]
+    if settings.WORKERS > 0:
+        worker = ["manage.py", "worker", "--concurrency", str(settings.WORKERS)]
+        children.append(Child("worker", [sys.executable, *worker], dict(os.environ)))
+    return children
+
+
+def _tend(children: list[Child], pipe: SignalPipe) -> None:
+    announce_by = time.monotonic() + _READY_PATIENCE_S
+    announced = False
+    while True:
+        now = time.monotonic()
+        for child in children:
+            if sentence := child.tend(now):
+                _say(sentence)
+        if not announced and _answers(settings.PORT):
+            announced = True
+            _say(welcome(_url(), settings.DATA_DIR / "demo.json"))
+        elif not announced and now > announce_by:
+            announced = True
+            _say(f"The console does not answer at {_url()}healthz yet; its log is above.")
+        if pipe.wait(0.5 if announced else 0.1):
+            return
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _url() -> str:
+    return f"http://127.0.0.1:{settings.PORT}/"
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - a person at a terminal reads this
