@@ -243,9 +243,7 @@ class JobDependency(models.Model):
         db_table = "guildqueue_job_dependency"
         constraints = [
             models.UniqueConstraint(fields=["job", "needs"], name="job_dependency_once"),
-            check(
-                "job_dependency_other", ~Q(job=models.F("needs")), "A job does not need itself."
-            ),
+            check("job_dependency_other", ~Q(job=models.F("needs")), "A job does not need itself."),
         ]
 
 

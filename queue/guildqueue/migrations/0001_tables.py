@@ -8,7 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,254 +16,505 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('name', models.TextField()),
-                ('sha256', models.TextField(unique=True)),
-                ('guild_ids', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
-                ('verbs', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), db_default=[], size=None)),
-                ('source', models.TextField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("name", models.TextField()),
+                ("sha256", models.TextField(unique=True)),
+                (
+                    "guild_ids",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(), db_default=[], size=None
+                    ),
+                ),
+                (
+                    "verbs",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), db_default=[], size=None
+                    ),
+                ),
+                ("source", models.TextField(blank=True, null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'db_table': 'guildqueue_api_token',
+                "db_table": "guildqueue_api_token",
             },
         ),
         migrations.CreateModel(
-            name='ClaimCursor',
+            name="ClaimCursor",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('principal', models.TextField()),
-                ('filter_hash', models.TextField()),
-                ('guild_id', models.BigIntegerField()),
-                ('claimed_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("principal", models.TextField()),
+                ("filter_hash", models.TextField()),
+                ("guild_id", models.BigIntegerField()),
+                (
+                    "claimed_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
             ],
             options={
-                'db_table': 'guildqueue_claim_cursor',
-                'indexes': [models.Index(fields=['principal', 'filter_hash', '-id'], name='claim_cursor_newest')],
+                "db_table": "guildqueue_claim_cursor",
+                "indexes": [
+                    models.Index(
+                        fields=["principal", "filter_hash", "-id"], name="claim_cursor_newest"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Guild',
+            name="Guild",
             fields=[
-                ('id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('name', models.TextField()),
-                ('root', models.TextField(blank=True, null=True)),
-                ('running_cap', models.IntegerField(blank=True, null=True)),
-                ('held_at', models.DateTimeField(blank=True, null=True)),
-                ('held_by', models.TextField(blank=True, db_default='')),
-                ('hold_reason', models.TextField(blank=True, db_default='')),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("name", models.TextField()),
+                ("root", models.TextField(blank=True, null=True)),
+                ("running_cap", models.IntegerField(blank=True, null=True)),
+                ("held_at", models.DateTimeField(blank=True, null=True)),
+                ("held_by", models.TextField(blank=True, db_default="")),
+                ("hold_reason", models.TextField(blank=True, db_default="")),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('held_at__isnull', True), ('held_by', ''), ('hold_reason', '')), ('held_at__isnull', False), _connector='OR'), name='guild_hold_is_whole', violation_error_message='A hold has a moment and a holder, and without a hold there is no reason.'), models.CheckConstraint(condition=models.Q(('id__gt', 0)), name='guild_id_positive', violation_error_message="A guild's id is a positive number."), models.CheckConstraint(condition=models.Q(('running_cap__isnull', True), ('running_cap__gte', 1), _connector='OR'), name='guild_cap_positive', violation_error_message='A cap lets at least one job run; to stop all of them, hold the guild.')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("held_at__isnull", True), ("held_by", ""), ("hold_reason", "")
+                            ),
+                            ("held_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="guild_hold_is_whole",
+                        violation_error_message="A hold has a moment and a holder, and without a hold there is no reason.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("id__gt", 0)),
+                        name="guild_id_positive",
+                        violation_error_message="A guild's id is a positive number.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("running_cap__isnull", True), ("running_cap__gte", 1), _connector="OR"
+                        ),
+                        name="guild_cap_positive",
+                        violation_error_message="A cap lets at least one job run; to stop all of them, hold the guild.",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GuildCount',
+            name="GuildCount",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('guild_id', models.BigIntegerField()),
-                ('state', models.TextField()),
-                ('delta', models.BigIntegerField()),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("guild_id", models.BigIntegerField()),
+                ("state", models.TextField()),
+                ("delta", models.BigIntegerField()),
             ],
             options={
-                'db_table': 'guildqueue_guild_count',
-                'indexes': [models.Index(fields=['guild_id', 'state'], name='guild_count_guild')],
+                "db_table": "guildqueue_guild_count",
+                "indexes": [models.Index(fields=["guild_id", "state"], name="guild_count_guild")],
             },
         ),
         migrations.CreateModel(
-            name='QueueEvent',
+            name="QueueEvent",
             fields=[
-                ('event_id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('guild_id', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('type', models.TextField()),
-                ('by', models.TextField()),
-                ('on_behalf_of', models.TextField(blank=True, null=True)),
-                ('reason', models.TextField(blank=True, db_default='')),
-                ('changed', models.JSONField()),
-                ('correlation_id', models.TextField(blank=True, db_default='')),
-                ('untrusted', models.BooleanField(db_default=False)),
-                ('prev_digest', models.TextField(blank=True, db_default='')),
-                ('digest', models.TextField()),
+                ("event_id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("guild_id", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                ("type", models.TextField()),
+                ("by", models.TextField()),
+                ("on_behalf_of", models.TextField(blank=True, null=True)),
+                ("reason", models.TextField(blank=True, db_default="")),
+                ("changed", models.JSONField()),
+                ("correlation_id", models.TextField(blank=True, db_default="")),
+                ("untrusted", models.BooleanField(db_default=False)),
+                ("prev_digest", models.TextField(blank=True, db_default="")),
+                ("digest", models.TextField()),
             ],
             options={
-                'db_table': 'guildqueue_queue_event',
-                'indexes': [models.Index(fields=['guild_id', '-event_id'], name='queue_event_newest')],
+                "db_table": "guildqueue_queue_event",
+                "indexes": [
+                    models.Index(fields=["guild_id", "-event_id"], name="queue_event_newest")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Session',
+            name="Session",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('external_id', models.TextField(blank=True, null=True)),
-                ('title', models.TextField()),
-                ('recording', models.BooleanField(db_default=False)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('held_at', models.DateTimeField(blank=True, null=True)),
-                ('held_by', models.TextField(blank=True, db_default='')),
-                ('hold_reason', models.TextField(blank=True, db_default='')),
-                ('moved_at', models.DateTimeField(blank=True, null=True)),
-                ('moved_by', models.TextField(blank=True, db_default='')),
-                ('moved_place', models.TextField(blank=True, db_default='')),
-                ('guild', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='guildqueue.guild')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("external_id", models.TextField(blank=True, null=True)),
+                ("title", models.TextField()),
+                ("recording", models.BooleanField(db_default=False)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("held_at", models.DateTimeField(blank=True, null=True)),
+                ("held_by", models.TextField(blank=True, db_default="")),
+                ("hold_reason", models.TextField(blank=True, db_default="")),
+                ("moved_at", models.DateTimeField(blank=True, null=True)),
+                ("moved_by", models.TextField(blank=True, db_default="")),
+                ("moved_place", models.TextField(blank=True, db_default="")),
+                (
+                    "guild",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="guildqueue.guild",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Participant',
+            name="Participant",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('guild_id', models.BigIntegerField()),
-                ('name', models.TextField()),
-                ('user_id', models.TextField(blank=True, null=True)),
-                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='guildqueue.session')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("guild_id", models.BigIntegerField()),
+                ("name", models.TextField()),
+                ("user_id", models.TextField(blank=True, null=True)),
+                (
+                    "session",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to="guildqueue.session"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('kind', models.TextField()),
-                ('assignee_kind', models.TextField(db_default='worker')),
-                ('state', models.TextField(db_default='pending')),
-                ('priority', models.BigIntegerField(db_default=0)),
-                ('bump_seq', models.BigIntegerField(blank=True, null=True)),
-                ('bump_named', models.BooleanField(db_default=False)),
-                ('unmet', models.IntegerField(db_default=0)),
-                ('held', models.BooleanField(db_default=False)),
-                ('run_after', models.DateTimeField(blank=True, null=True)),
-                ('attempt', models.IntegerField(db_default=0)),
-                ('max_attempts', models.IntegerField(db_default=5)),
-                ('token', models.BigIntegerField(db_default=0)),
-                ('lease_by', models.TextField(blank=True, null=True)),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
-                ('progress', models.FloatField(db_default=0.0)),
-                ('labels', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), db_default=[], size=None)),
-                ('payload', models.JSONField(db_default={})),
-                ('result', models.JSONField(blank=True, null=True)),
-                ('error', models.TextField(blank=True, null=True)),
-                ('audio_seconds', models.FloatField(blank=True, null=True)),
-                ('external_id', models.TextField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('guild', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, to='guildqueue.guild')),
-                ('session', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, to='guildqueue.session')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("kind", models.TextField()),
+                ("assignee_kind", models.TextField(db_default="worker")),
+                ("state", models.TextField(db_default="pending")),
+                ("priority", models.BigIntegerField(db_default=0)),
+                ("bump_seq", models.BigIntegerField(blank=True, null=True)),
+                ("bump_named", models.BooleanField(db_default=False)),
+                ("unmet", models.IntegerField(db_default=0)),
+                ("held", models.BooleanField(db_default=False)),
+                ("run_after", models.DateTimeField(blank=True, null=True)),
+                ("attempt", models.IntegerField(db_default=0)),
+                ("max_attempts", models.IntegerField(db_default=5)),
+                ("token", models.BigIntegerField(db_default=0)),
+                ("lease_by", models.TextField(blank=True, null=True)),
+                ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
+                ("progress", models.FloatField(db_default=0.0)),
+                (
+                    "labels",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), db_default=[], size=None
+                    ),
+                ),
+                ("payload", models.JSONField(db_default={})),
+                ("result", models.JSONField(blank=True, null=True)),
+                ("error", models.TextField(blank=True, null=True)),
+                ("audio_seconds", models.FloatField(blank=True, null=True)),
+                ("external_id", models.TextField(blank=True, null=True)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "guild",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="guildqueue.guild",
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        to="guildqueue.session",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Administrator',
+            name="Administrator",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
-                ('guild', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='guildqueue.guild')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                (
+                    "since",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "guild",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to="guildqueue.guild"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'guild'), name='administrator_user_guild')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "guild"), name="administrator_user_guild"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='JobDependency',
+            name="JobDependency",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('guild_id', models.BigIntegerField()),
-                ('job', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='guildqueue.job')),
-                ('needs', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='guildqueue.job')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("guild_id", models.BigIntegerField()),
+                (
+                    "job",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="guildqueue.job",
+                    ),
+                ),
+                (
+                    "needs",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="guildqueue.job",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'guildqueue_job_dependency',
-                'constraints': [models.UniqueConstraint(fields=('job', 'needs'), name='job_dependency_once'), models.CheckConstraint(condition=models.Q(('job', models.F('needs')), _negated=True), name='job_dependency_other', violation_error_message='A job does not need itself.')],
+                "db_table": "guildqueue_job_dependency",
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "needs"), name="job_dependency_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("job", models.F("needs")), _negated=True),
+                        name="job_dependency_other",
+                        violation_error_message="A job does not need itself.",
+                    ),
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='session',
-            index=models.Index(condition=models.Q(('recording', True)), fields=['guild'], name='session_recording'),
+            model_name="session",
+            index=models.Index(
+                condition=models.Q(("recording", True)), fields=["guild"], name="session_recording"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('held_at__isnull', True), ('held_by', ''), ('hold_reason', '')), ('held_at__isnull', False), _connector='OR'), name='session_hold_is_whole', violation_error_message='A hold has a moment and a holder, and without a hold there is no reason.'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("held_at__isnull", True), ("held_by", ""), ("hold_reason", "")),
+                    ("held_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="session_hold_is_whole",
+                violation_error_message="A hold has a moment and a holder, and without a hold there is no reason.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.UniqueConstraint(fields=('guild', 'external_id'), name='session_external_id'),
+            model_name="session",
+            constraint=models.UniqueConstraint(
+                fields=("guild", "external_id"), name="session_external_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.UniqueConstraint(fields=('guild', 'id'), name='session_guild'),
+            model_name="session",
+            constraint=models.UniqueConstraint(fields=("guild", "id"), name="session_guild"),
         ),
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('title', ''), _negated=True), name='session_title_given', violation_error_message='A session has a title.'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("title", ""), _negated=True),
+                name="session_title_given",
+                violation_error_message="A session has a title.",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('held', False), ('run_after__isnull', True), ('state', 'pending'), ('unmet', 0)), fields=['bump_seq', 'priority', 'id'], name='job_claim'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(
+                    ("held", False), ("run_after__isnull", True), ("state", "pending"), ("unmet", 0)
+                ),
+                fields=["bump_seq", "priority", "id"],
+                name="job_claim",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('held', False), ('run_after__isnull', False), ('state', 'pending'), ('unmet', 0)), fields=['bump_seq', 'priority', 'id'], name='job_claim_deferred'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(
+                    ("held", False),
+                    ("run_after__isnull", False),
+                    ("state", "pending"),
+                    ("unmet", 0),
+                ),
+                fields=["bump_seq", "priority", "id"],
+                name="job_claim_deferred",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state', 'running')), fields=['bump_seq', 'priority', 'id'], name='job_running'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("state", "running")),
+                fields=["bump_seq", "priority", "id"],
+                name="job_running",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state__in', ['pending', 'running'])), fields=['guild', 'session', 'priority', 'id'], name='job_outstanding'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("state__in", ["pending", "running"])),
+                fields=["guild", "session", "priority", "id"],
+                name="job_outstanding",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['session', 'id'], name='job_session'),
+            model_name="job",
+            index=models.Index(fields=["session", "id"], name="job_session"),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['guild', '-finished_at'], name='job_finished'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("finished_at__isnull", False)),
+                fields=["guild", "-finished_at"],
+                name="job_finished",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(fields=('guild', 'external_id'), name='job_external_id'),
+            model_name="job",
+            constraint=models.UniqueConstraint(
+                fields=("guild", "external_id"), name="job_external_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_by__isnull', False), ('lease_expires_at__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_by__isnull', True), ('lease_expires_at__isnull', True)), _connector='OR'), name='job_lease_when_running', violation_error_message='A job has a lease exactly while it runs.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("lease_by__isnull", False),
+                        ("lease_expires_at__isnull", False),
+                        ("state", "running"),
+                    ),
+                    models.Q(
+                        models.Q(("state", "running"), _negated=True),
+                        ("lease_by__isnull", True),
+                        ("lease_expires_at__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="job_lease_when_running",
+                violation_error_message="A job has a lease exactly while it runs.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('bump_named', False), ('bump_seq__isnull', False), _connector='OR'), name='job_named_in_lane', violation_error_message='Only a job in the lane is there by name.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("bump_named", False), ("bump_seq__isnull", False), _connector="OR"
+                ),
+                name="job_named_in_lane",
+                violation_error_message="Only a job in the lane is there by name.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['done', 'dead', 'cancelled']), _negated=True), ('bump_seq__isnull', True), _connector='OR'), name='job_ended_left_lane', violation_error_message='A job that ended has left the lane.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ["done", "dead", "cancelled"]), _negated=True),
+                    ("bump_seq__isnull", True),
+                    _connector="OR",
+                ),
+                name="job_ended_left_lane",
+                violation_error_message="A job that ended has left the lane.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(models.Q(('state__in', ['done', 'dead', 'cancelled']), _negated=True), ('finished_at__isnull', False), _connector='OR'), models.Q(models.Q(('state__in', ['pending', 'running']), _negated=True), ('finished_at__isnull', True), _connector='OR')), name='job_ended_has_moment', violation_error_message='A job has the moment of its end exactly when it ended.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        models.Q(("state__in", ["done", "dead", "cancelled"]), _negated=True),
+                        ("finished_at__isnull", False),
+                        _connector="OR",
+                    ),
+                    models.Q(
+                        models.Q(("state__in", ["pending", "running"]), _negated=True),
+                        ("finished_at__isnull", True),
+                        _connector="OR",
+                    ),
+                ),
+                name="job_ended_has_moment",
+                violation_error_message="A job has the moment of its end exactly when it ended.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', ''), _negated=True), models.Q(('state', ''), _negated=True)), name='job_kind_given', violation_error_message='A job has a kind and a state.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", ""), _negated=True), models.Q(("state", ""), _negated=True)
+                ),
+                name="job_kind_given",
+                violation_error_message="A job has a kind and a state.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('unmet__gte', 0)), name='job_unmet_not_negative', violation_error_message='Needed jobs are counted from 0.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("unmet__gte", 0)),
+                name="job_unmet_not_negative",
+                violation_error_message="Needed jobs are counted from 0.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('attempt__gte', 0), ('max_attempts__gte', 1)), name='job_attempts_in_range', violation_error_message='Attempts count from 0, and a job has at least one.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("attempt__gte", 0), ("max_attempts__gte", 1)),
+                name="job_attempts_in_range",
+                violation_error_message="Attempts count from 0, and a job has at least one.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('progress__gte', 0.0), ('progress__lte', 1.0)), name='job_progress_is_fraction', violation_error_message='Progress runs from 0 to 1.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("progress__gte", 0.0), ("progress__lte", 1.0)),
+                name="job_progress_is_fraction",
+                violation_error_message="Progress runs from 0 to 1.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('audio_seconds__isnull', True), models.Q(('audio_seconds__gte', 0.0), ('audio_seconds__lt', float("inf"))), _connector='OR'), name='job_audio_measured_or_null', violation_error_message='A length is a finite number of seconds; what nobody measured is null.'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("audio_seconds__isnull", True),
+                    models.Q(("audio_seconds__gte", 0.0), ("audio_seconds__lt", float("inf"))),
+                    _connector="OR",
+                ),
+                name="job_audio_measured_or_null",
+                violation_error_message="A length is a finite number of seconds; what nobody measured is null.",
+            ),
         ),
     ]

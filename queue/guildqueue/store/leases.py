@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
@@ -57,7 +57,10 @@ def claim_jobs(
 def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> datetime:
     """When the lease now expires. Raises as ``refuse`` does."""
     found = row("extend_lease", {**holder._asdict(), "ttl_s": ttl_s, "progress": progress})
-    return found.lease_expires_at if found else refuse(holder)
+    if found is None:
+        refuse(holder)
+    expires_at: datetime = found.lease_expires_at
+    return expires_at
 
 
 def complete_job(
@@ -85,7 +88,9 @@ def complete_job(
 def lock_lease(holder: Holder) -> Attempts:
     """The job's attempts, its row locked. Raises as ``refuse`` does."""
     found = row("lock_lease", holder._asdict())
-    return Attempts(found.attempt, found.max_attempts) if found else refuse(holder)
+    if found is None:
+        refuse(holder)
+    return Attempts(found.attempt, found.max_attempts)
 
 
 def retry_job(job_id: JobId, *, error: str, delay_s: float) -> None:
@@ -112,7 +117,7 @@ def job_guild(job_id: JobId) -> GuildId:
     return GuildId(found.guild_id)
 
 
-def refuse(holder: Holder) -> Any:
+def refuse(holder: Holder) -> NoReturn:
     """Raises LeaseCancelled, StaleLease or JobNotFound: why a worker's write changed nothing."""
     found = row("read_lease_state", {"job_id": holder.job_id})
     if found is None:

@@ -25,15 +25,27 @@ from guildqueue.store.statements import rows
 
 
 def read_snapshot(
-    guild_id: GuildId, *, after: SessionId | None, limit: int, n_finished: int
+    guild_id: GuildId,
+    *,
+    after: SessionId | None = None,
+    only: SessionId | None = None,
+    limit: int,
+    n_finished: int,
 ) -> tuple[int, QueueSnapshot]:
     """The snapshot's number and the snapshot, its ``version`` still empty.
 
-    Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
+    ``only`` leaves every other session out. Raises GuildNotFound, or InvalidInput if
+    ``after`` is not in the queue.
     """
     found = rows(
         "read_snapshot",
-        {"guild_id": guild_id, "after": after, "limit": limit, "n_finished": n_finished},
+        {
+            "guild_id": guild_id,
+            "after": after,
+            "only": only,
+            "limit": limit,
+            "n_finished": n_finished,
+        },
     )
     if not found:
         raise GuildNotFound(guild_id)

@@ -138,3 +138,24 @@ WITH folded AS (
 )
 INSERT INTO guildqueue_guild_count (guild_id, state, delta)
 SELECT %(guild_id)s, state, sum(delta) FROM folded GROUP BY state HAVING sum(delta) <> 0;
+
+-- name: read_session_detail
+-- All jobs of a session with why each waits and who leases it, ascending. Index: job_session.
+SELECT job.*,
+       ARRAY(SELECT needs_id FROM guildqueue_job_dependency
+              WHERE job_id = job.id ORDER BY needs_id) AS needs,
+       CASE WHEN job.state <> 'pending' THEN NULL
+            WHEN job.held OR guild.held_at IS NOT NULL THEN 'hold'
+            WHEN job.unmet > 0 THEN
+                CASE WHEN EXISTS (
+                         SELECT FROM guildqueue_job_dependency AS dependency
+                           JOIN guildqueue_job AS needed ON needed.id = dependency.needs_id
+                          WHERE dependency.job_id = job.id
+                            AND needed.state IN ('dead', 'cancelled'))
+                     THEN 'dependency-failed' ELSE 'dependency' END
+            WHEN job.run_after > statement_timestamp() THEN 'not-before'
+       END AS reason
+  FROM guildqueue_job AS job
+  JOIN guildqueue_guild AS guild ON guild.id = job.guild_id
+ WHERE job.guild_id = %(guild_id)s AND job.session_id = %(session_id)s
+ ORDER BY job.id;

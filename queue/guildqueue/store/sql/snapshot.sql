@@ -1,7 +1,8 @@
 -- name: read_snapshot
 -- A guild's queue at one moment, in one statement and so of one moment: its totals, the first
 -- :limit sessions with something outstanding after the session :after, and the newest :n_finished
--- with nothing outstanding. One row a session, or a single row without one.
+-- with nothing outstanding; or only the session :only, whatever it is. One row a session, or a
+-- single row without one.
 -- Locks: none. Index: job_outstanding, then job_session for the sessions shown; job_finished.
 -- A snapshot's number is exact: of two snapshots the later has the higher xmax, or the same one and
 -- fewer transactions still running, or sees the same rows.
@@ -38,7 +39,9 @@ start AS (
 ),
 page AS (
     SELECT numbered.* FROM numbered, start
-     WHERE numbered.place > start.place AND numbered.place <= start.place + %(limit)s
+     WHERE CASE WHEN %(only)s::bigint IS NULL
+                THEN numbered.place > start.place AND numbered.place <= start.place + %(limit)s
+                ELSE numbered.session_id = %(only)s::bigint END
 ),
 ended AS (
     SELECT session_id, max(finished_at) AS ended_at
@@ -47,17 +50,20 @@ ended AS (
              WHERE guild_id = %(guild_id)s AND finished_at IS NOT NULL
              ORDER BY finished_at DESC
              LIMIT 40 * %(n_finished)s) AS newest
-     WHERE %(after)s::bigint IS NULL
+     WHERE %(after)s::bigint IS NULL AND %(only)s::bigint IS NULL
      GROUP BY session_id
 ),
-recording AS (
+alone AS (
+    -- Sessions that no job leads to: still recording, or asked for by name.
     SELECT id AS session_id, created_at AS ended_at
       FROM guildqueue_session
-     WHERE guild_id = %(guild_id)s AND recording AND %(after)s::bigint IS NULL
+     WHERE guild_id = %(guild_id)s
+       AND CASE WHEN %(only)s::bigint IS NULL THEN recording AND %(after)s::bigint IS NULL
+                ELSE id = %(only)s::bigint END
 ),
 finished AS (
     SELECT session_id, max(ended_at) AS ended_at
-      FROM (SELECT * FROM ended UNION ALL SELECT * FROM recording) AS candidate
+      FROM (SELECT * FROM ended UNION ALL SELECT * FROM alone) AS candidate
      WHERE NOT EXISTS (SELECT FROM outstanding WHERE outstanding.session_id = candidate.session_id)
      GROUP BY session_id
      ORDER BY max(ended_at) DESC, session_id DESC

@@ -1,0 +1,60 @@
+"""Reading for every front end: guilds, sessions, jobs and the ledger."""
+
+from guildqueue.domain.errors import GuildNotFound, SessionNotFound
+from guildqueue.domain.guild import GuildRecord, GuildSummary
+from guildqueue.domain.ids import EventId, GuildId, JobId, SessionId, UserId
+from guildqueue.domain.ledger import LedgerRecord
+from guildqueue.domain.session_detail import SessionDetail
+from guildqueue.store import details, guilds, jobs, ledger, sessions, snapshots
+from guildqueue.store.jobs import JobInput
+
+EVENTS_A_PAGE = 50
+
+
+def guild_list(user_id: UserId) -> list[GuildSummary]:
+    """The guilds that a user administers, by name."""
+    return guilds.read_guild_list(user_id)
+
+
+def guild_record(guild_id: GuildId) -> GuildRecord:
+    """A guild's own record. Raises GuildNotFound."""
+    guild = guilds.read_guild(guild_id)
+    if guild is None:
+        raise GuildNotFound(guild_id)
+    return guild
+
+
+def session_guild(session_id: SessionId) -> GuildId:
+    """The guild that a session belongs to. Raises SessionNotFound."""
+    return sessions.session_guild(session_id)
+
+
+def job_guild(job_id: JobId) -> GuildId:
+    """The guild that a job belongs to. Raises JobNotFound."""
+    return details.job_guild(job_id)
+
+
+def session_detail(session_id: SessionId) -> SessionDetail:
+    """One meeting in full. Raises SessionNotFound."""
+    guild_id = sessions.session_guild(session_id)
+    _, snapshot = snapshots.read_snapshot(guild_id, only=session_id, limit=1, n_finished=1)
+    entries = (*snapshot.sessions, *snapshot.finished)
+    if not entries:
+        raise SessionNotFound(session_id)
+    return SessionDetail(
+        guild=guild_record(guild_id),
+        entry=entries[0],
+        external_id=sessions.read_external_id(guild_id, session_id),
+        participants=sessions.read_participants(guild_id, session_id),
+        jobs=details.read_job_details(guild_id, session_id),
+    )
+
+
+def job_inputs(job_id: JobId) -> list[JobInput]:
+    """The done jobs that this one needs, ascending: what a handler works from."""
+    return jobs.read_inputs(job_id)
+
+
+def events_page(guild_id: GuildId, *, before: EventId | None = None) -> list[LedgerRecord]:
+    """Up to 50 records of the guild's ledger, newest first, older than ``before``."""
+    return ledger.read_page(guild_id, before=before, limit=EVENTS_A_PAGE)
