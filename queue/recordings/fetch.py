@@ -61,13 +61,15 @@ def _opened(url: str) -> HTTPResponse:
     try:
         response = opener.open(url, timeout=SILENCE_SECONDS)
     except urllib.error.HTTPError as error:
-        with error:
-            status = f"{_shown(url)} answers {error.code}"
-        if 400 <= error.code < 500 and error.code not in _PASSING:
+        error.close()
+        status = f"{_shown(url)} answers {error.code}"
+        if error.code < 400:  # a circle, or a scheme that urllib itself does not follow
+            raise PermanentFailure(f"{_shown(url)} leads nowhere over http.") from error
+        if error.code < 500 and error.code not in _PASSING:
             raise PermanentFailure(f"The audio at {status}.") from error
         raise FetchFailed(status) from error
     if response is None:  # a redirect to a scheme that no handler here takes
-        raise PermanentFailure(f"{_shown(url)} leads to an address that is not http.")
+        raise PermanentFailure(f"{_shown(url)} leads nowhere over http.")
     return cast(HTTPResponse, response)
 
 
