@@ -1,6 +1,7 @@
 """The path converter that lets a route see only ids that a bigint column can hold."""
 
 from django.urls import register_converter
+
 from guildqueue.domain.ids import BIGINT_MAX
 
 

@@ -1,6 +1,6 @@
 """Every address of the console. Each part of it adds its own list here."""
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from console.views import health
 
@@ -8,4 +8,5 @@ handler500 = "console.away.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="health-show"),
     path("metrics", health.metrics, name="metrics-show"),
+    path("", include("console.views.urls")),
 ]

@@ -1,0 +1,36 @@
+"""What every page about a guild shares: who may ask, what caches may keep, how it refuses."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+
+from guildqueue.domain.errors import InvalidInput
+
+View = Callable[..., HttpResponseBase]
+
+
+def guild_page(view: View) -> View:
+    """A view of guild data: for somebody signed in, never stored, refusing bad input as 400."""
+
+    @login_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, **ids: Any) -> HttpResponseBase:
+        try:
+            response = view(request, **ids)
+        except InvalidInput as error:
+            response = bad_request(request, str(error))
+        add_never_cache_headers(response)
+        patch_vary_headers(response, ["HX-Request"])
+        return response
+
+    return wrapped
+
+
+def bad_request(request: HttpRequest, reason: str) -> HttpResponse:
+    """The 400 page with what was wrong with the request."""
+    return render(request, "400.html", {"reason": f"{reason}. Nothing was changed."}, status=400)

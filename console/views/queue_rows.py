@@ -1,0 +1,101 @@
+"""A guild's queue laid out for the page: which section a session stands in, and next to whom."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from console.words import rule_words
+from guildqueue.domain.ids import SessionId
+from guildqueue.domain.rules import KNOWN_RULES
+from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry, SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A session with its address and the moves that its Move menu offers.
+
+    ``up`` and ``down`` are the ``to`` of a move past the neighbour, "" at an end of the
+    list, None where the neighbour stands on a page that is not here.
+    """
+
+    entry: SessionEntry
+    url: str
+    up: str | None = None
+    down: str | None = None
+
+    @property
+    def state_template(self) -> str:
+        return f"sessions/state/_{self.entry.state}.html"
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """The sections of the page, top to bottom in the order in which things will happen."""
+
+    running: tuple[Row, ...]
+    lane: tuple[Row, ...]
+    waiting: tuple[Row, ...]
+    recording: tuple[Row, ...]
+    finished: tuple[Row, ...]
+    last_id: SessionId | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.running or self.lane or self.waiting or self.recording or self.finished)
+
+
+def queue_page(snapshot: QueueSnapshot, *, after: SessionId | None = None) -> QueuePage:
+    """The rows of ``snapshot``, whose first session follows session ``after`` in line."""
+    rows = tuple(_rows(snapshot, after))
+    running = tuple(r for r in rows if r.entry.jobs.running)
+    lane = tuple(r for r in rows if r.entry.in_lane and not r.entry.jobs.running)
+    shown = {id(row) for row in (*running, *lane)}
+    ended = [Row(entry, session_url(entry.session_id)) for entry in snapshot.finished]
+    return QueuePage(
+        running=running,
+        lane=lane,
+        waiting=tuple(r for r in rows if id(r) not in shown),
+        recording=tuple(r for r in ended if r.entry.state is SessionState.RECORDING),
+        finished=tuple(r for r in ended if r.entry.state is not SessionState.RECORDING),
+        last_id=snapshot.sessions[-1].session_id if snapshot.sessions else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QuickAction:
+    """A rule as the side column offers it."""
+
+    name: str
+    title: str
+    note: str
+
+
+def quick_actions(snapshot: QueueSnapshot) -> tuple[QuickAction, ...]:
+    """The known rules; one that ranks by length says how many have none."""
+    n_unmeasured = sum(e.is_movable and e.audio_seconds is None for e in snapshot.sessions)
+    behind = f"{n_unmeasured} not measured {'stays' if n_unmeasured == 1 else 'stay'} behind · "
+    notes = {"short-recordings-first": behind if n_unmeasured else ""}
+    return tuple(
+        QuickAction(name, rule_words(name), f"{notes.get(name, '')}preview") for name in KNOWN_RULES
+    )
+
+
+def session_url(session_id: SessionId | int) -> str:
+    """The address of a session; its verbs stand right behind."""
+    # 200 rows a page: reversing each would cost more than rendering it.
+    return f"{reverse('session-show', args=(0,))[:-2]}{session_id}/"
+
+
+def _rows(snapshot: QueueSnapshot, after: SessionId | None) -> Iterator[Row]:
+    """The rows in claim order; Up and Down pass what moves can pass, in whichever section."""
+    movable = [entry.session_id for entry in snapshot.sessions if entry.is_movable]
+    first_up = "" if after is None else f"before {after}"
+    last_down = None if snapshot.more else ""
+    ups = dict(zip(movable[1:], (f"before {number}" for number in movable), strict=False))
+    downs = dict(zip(movable, (f"after {number}" for number in movable[1:]), strict=False))
+    root = session_url(0)[:-2]
+    for entry in snapshot.sessions:
+        number = entry.session_id
+        up, down = ups.get(number, first_up), downs.get(number, last_down)
+        yield Row(entry, f"{root}{number}/", up, down)

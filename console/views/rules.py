@@ -1,0 +1,37 @@
+"""A quick action: what it would change, and applying it."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from console.access import administered_guild, caller_of
+from console.views import outcomes
+from console.views.guilds import queue_response, see_queue
+from console.views.pages import guild_page
+from console.views.rule_preview import rule_preview
+from console.words import rule_words
+from guildqueue.domain.errors import RequestRefused
+from guildqueue.domain.rules import KNOWN_RULES
+from guildqueue.services.apply_rule import apply_rule, preview_rule
+from guildqueue.services.snapshot import queue_snapshot
+
+
+@guild_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
+    guild = administered_guild(request, guild_id)
+    if rule not in KNOWN_RULES:
+        raise Http404("no such rule")
+    if request.method != "POST":
+        outcome = preview_rule(guild.id, rule=rule)
+        shown = rule_preview(queue_snapshot(guild.id), outcome)
+        context = {"guild": guild, "rule": rule, "preview": shown}
+        return render(request, "guilds/rule.html", context)
+    try:
+        outcome = apply_rule(guild.id, rule=rule, caller=caller_of(request))
+    except RequestRefused as error:
+        messages.error(request, outcomes.refused("applied", error, rule_words(rule)))
+        return queue_response(request, guild.id, status=409)
+    messages.success(request, outcomes.ruled(rule_words(rule), outcome.changed))
+    return see_queue(guild.id)
