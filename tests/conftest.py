@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.db import connection, connections
+from django.test.utils import setup_databases, teardown_databases
 from pytest_django.plugin import DjangoDbBlocker
 
 from console.embedded import server
@@ -31,6 +32,20 @@ def django_db_modify_db_settings() -> None:
     """Start the run's own server before Django makes the test database on it."""
     if settings.DATABASES["default"]["ENGINE"] == "console.embedded":
         server.ensure_running(settings.DATA_DIR, durable=False)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    django_db_modify_db_settings: None,
+) -> Iterator[None]:
+    """The run's own database. pytest-django's makes one only for tests with its own fixtures."""
+    with django_db_blocker.unblock():
+        made = setup_databases(verbosity=0, interactive=False)
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture
