@@ -4,6 +4,7 @@ import itertools
 import re
 import secrets
 import shutil
+import time
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from recordings.errors import RecordingRefused
 OnProgress = Callable[[str, float], None]
 """Hears what is at hand and which part of the file, 0.0 to 1.0, is done."""
 
+_LEFT_S = 86_400
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
@@ -80,6 +82,7 @@ def _from_zip(
         }
         if _holds(there, entries):
             return Placed(tracks=_measured(download, there, media_root), new_folder=None)
+        _sweep(home, download.recording_id)
         incoming = home / f".{download.recording_id}.{secrets.token_hex(4)}"
         try:
             _make_room(download, entries, incoming)
@@ -98,6 +101,13 @@ def _holds(folder: Path, entries: Mapping[str, ZipInfo]) -> bool:
         (folder / name).is_file() and (folder / name).stat().st_size == info.file_size
         for name, info in entries.items()
     )
+
+
+def _sweep(home: Path, recording_id: str) -> None:
+    """Take away what an import that was killed left half unpacked a day ago or longer."""
+    for left in home.glob(f".{recording_id}.*"):
+        if time.time() - left.stat().st_mtime > _LEFT_S:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _make_room(download: CraigDownload, entries: Mapping[str, ZipInfo], incoming: Path) -> None:
