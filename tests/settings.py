@@ -20,3 +20,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Styles and scripts straight from static/: nothing was collected for a test run.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = True
