@@ -1,7 +1,6 @@
 """Fixtures of every test: a database of the run's own, the server's log, shared recordings."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ from django.test.utils import setup_databases, teardown_databases
 from pytest_django.plugin import DjangoDbBlocker
 
 from console.embedded import server
-from tests.settings import RUN_DIR
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 _KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
@@ -106,5 +104,3 @@ def empty_tables() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     connections.close_all()
-    server.leave(settings.DATA_DIR)
-    shutil.rmtree(RUN_DIR, ignore_errors=True)

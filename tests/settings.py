@@ -1,14 +1,35 @@
 """Settings of a test run: its own data directory, so that a running console is left alone."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
+_RUN_DIR_NAME = "TESTS_RUN_DIR"
+
+
+def _run_dir() -> Path:
+    """The run's own folder: made here, or by the test run that started this process."""
+    if _RUN_DIR_NAME not in os.environ:
+        os.environ[_RUN_DIR_NAME] = tempfile.mkdtemp(prefix="guildqueue-tests-")
+        atexit.register(_clean_up)
+    return Path(os.environ[_RUN_DIR_NAME])
+
+
+def _clean_up() -> None:
+    from console.embedded import server  # noqa: PLC0415
+
+    server.leave(RUN_DIR / "data")
+    shutil.rmtree(RUN_DIR, ignore_errors=True)
+
+
+# What the caller set for a console must not reach the tests.
 _ours = ("DATABASE_", "GUILDQUEUE_", "QUEUE_", "WHISPER_", "WORKERS", "PORT")
 for _name in [name for name in os.environ if name.startswith(_ours)]:
     del os.environ[_name]
 
-RUN_DIR = Path(tempfile.mkdtemp(prefix="guildqueue-tests-"))
+RUN_DIR = _run_dir()
 os.environ["GUILDQUEUE_DATA_DIR"] = str(RUN_DIR / "data")
 if os.environ.get("TEST_DATABASE_URL"):
     os.environ["DATABASE_URL"] = os.environ["TEST_DATABASE_URL"]

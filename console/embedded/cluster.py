@@ -121,7 +121,7 @@ class Cluster:
             lines = self._pid_file_lines()
             if len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready":
                 return True
-            if not _is_alive(pid):
+            if not is_alive(pid):
                 return False
             time.sleep(0.01)
         return False
@@ -191,7 +191,8 @@ def _checked(
     return str(done.stdout)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether the process is there and no zombie; some hosts' first process reaps late."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -226,5 +227,5 @@ def _settings(*, durable: bool) -> str:
         "lc_messages = 'C'",
     ]
     if not durable:
-        lines += ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]
+        lines += ["fsync = off", "full_page_writes = off"]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console.embedded import sockets
-from console.embedded.cluster import DATABASE, PORT, ROLE, Cluster, EmbeddedServerError, program
+from console.embedded.cluster import (
+    DATABASE,
+    PORT,
+    ROLE,
+    Cluster,
+    EmbeddedServerError,
+    is_alive,
+    program,
+)
 
 __all__ = ["ConnectionInfo", "EmbeddedServerError", "ensure_running", "leave", "program", "recheck"]
 
@@ -53,13 +61,13 @@ _known: dict[Path, ConnectionInfo] = {}
 def ensure_running(data_dir: Path, *, durable: bool = True) -> ConnectionInfo:
     """The server of ``data_dir``, made and started if need be; this process now uses it.
 
-    About two microseconds when this process asked before and the server lives. ``durable``
+    About 30 microseconds when this process asked before and the server lives. ``durable``
     counts at creation only: without it a power cut may cost the data, for tests.
 
     Raises EmbeddedServerError with the server's last words.
     """
     known = _known.get(data_dir)
-    if known is not None and _exists(known.pid):
+    if known is not None and is_alive(known.pid):
         return known
     return recheck(data_dir, durable=durable)
 
@@ -79,13 +87,16 @@ def recheck(data_dir: Path, *, durable: bool = True) -> ConnectionInfo:
 def leave(data_dir: Path, *, patience_s: float = 30) -> None:
     """Stop being a user, and wait for the end of the server if we were the last one."""
     place = data_dir.resolve()
+    pid = Cluster(place).live_pid()
     with _guard:
         _known.pop(data_dir, None)
         descriptor = _users.pop(place, None)
         if descriptor is not None:
             os.close(descriptor)
+    if pid is None:
+        return
     give_up_at = time.monotonic() + patience_s
-    while _is_unused(place) and Cluster(place).live_pid() and time.monotonic() < give_up_at:
+    while time.monotonic() < give_up_at and is_alive(pid) and not _is_used(place):
         time.sleep(0.02)
 
 
@@ -122,7 +133,8 @@ def _ensure_watcher(place: Path) -> None:
         os.close(descriptor)
         return
     # The lock goes over with the descriptor, so there is no moment without its holder.
-    environment = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(_PROJECT)}
+    python_path = os.pathsep.join([str(_PROJECT), os.environ.get("PYTHONPATH", "")])
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": python_path}
     words = [sys.executable, "-m", "console.embedded.watcher", str(place), str(descriptor)]
     launcher = ["sh", "-c", '"$0" "$@" & exit 0', *words]
     try:
@@ -141,18 +153,27 @@ def _ensure_watcher(place: Path) -> None:
         os.close(descriptor)
 
 
-def _is_unused(place: Path) -> bool:
-    """Whether no process uses the server now (the watcher may be about to stop it)."""
+def _is_used(place: Path) -> bool:
+    """Whether some process uses the server; the watcher about to stop it does not count."""
     if not place.exists():
-        return True
+        return False
     descriptor = _open_lock(place / "users.lock")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _is_shared(descriptor)
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _is_shared(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True  # only the watcher ever holds it alone
-    finally:
-        os.close(descriptor)
-    return False
+        return False  # the watcher alone ever asks for the whole of it
+    return True
 
 
 @contextlib.contextmanager
@@ -168,13 +189,3 @@ def _locked(path: Path, how: int) -> Iterator[None]:
 def _open_lock(path: Path) -> int:
     # Read-only, so that a second account that may enter the folder can take part.
     return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

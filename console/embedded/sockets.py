@@ -1,5 +1,6 @@
 """Where the embedded server's socket lies: a private folder whose path is short enough."""
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -14,11 +15,12 @@ _LONGEST_BYTES = 84
 def socket_folder(data_dir: Path, account: Account) -> Path:
     """A folder of mode 700 for the socket, the same one for every process.
 
-    ``data_dir``/socket where that path is short enough, else a folder for temporary files
-    that ``data_dir``/socket-folder names. One that is no longer ours alone is replaced.
+    ``data_dir``/socket where that path will do, else a folder for temporary files that
+    ``data_dir``/socket-folder names. One that is no longer ours alone is replaced.
     """
     beside = data_dir / "socket"
-    if len(os.fsencode(beside)) <= _LONGEST_BYTES:
+    # A comma separates hosts in every PostgreSQL client.
+    if len(os.fsencode(beside)) <= _LONGEST_BYTES and "," not in str(beside):
         beside.mkdir(mode=0o700, exist_ok=True)
         account.own(beside)
         return beside
@@ -31,6 +33,15 @@ def socket_folder(data_dir: Path, account: Account) -> Path:
     account.own(made)
     note.write_text(str(made), "utf-8")
     return made
+
+
+def discard(data_dir: Path) -> None:
+    """Remove a folder that socket_folder made elsewhere. The server must have ended."""
+    note = data_dir / "socket-folder"
+    if note.exists():
+        with contextlib.suppress(OSError):
+            Path(note.read_text("utf-8")).rmdir()
+        note.unlink()
 
 
 def quoted(path: Path) -> str:

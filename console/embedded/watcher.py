@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from console.embedded import sockets
 from console.embedded.cluster import Cluster, EmbeddedServerError
 
 
@@ -20,6 +21,7 @@ def main() -> None:
     fcntl.flock(users_lock, fcntl.LOCK_EX)
     with contextlib.suppress(EmbeddedServerError):
         Cluster(place).stop()
+        sockets.discard(place)
     # In this order: whoever gets the users' lock next must see that there is no watcher.
     fcntl.flock(watcher_lock, fcntl.LOCK_UN)
     fcntl.flock(users_lock, fcntl.LOCK_UN)
