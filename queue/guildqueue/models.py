@@ -19,7 +19,8 @@ def hold_is_whole(name: str) -> models.CheckConstraint:
     """A hold says since when and by whom, or there is none."""
     return check(
         name,
-        Q(held_at__isnull=True, held_by="", hold_reason="") | Q(held_at__isnull=False),
+        Q(held_at__isnull=True, held_by="", hold_reason="")
+        | (Q(held_at__isnull=False) & ~Q(held_by="")),
         "A hold has a moment and a holder, and without a hold there is no reason.",
     )
 
@@ -45,6 +46,10 @@ class Guild(models.Model):
                 Q(running_cap__isnull=True) | Q(running_cap__gte=1),
                 "A cap lets at least one job run; to stop all of them, hold the guild.",
             ),
+        ]
+        indexes = [
+            # Every claim asks which guilds are held.
+            models.Index(fields=["id"], condition=Q(held_at__isnull=False), name="guild_held")
         ]
 
 
@@ -206,8 +211,9 @@ class Job(models.Model):
                 condition=Q(state="pending", unmet=0, held=False, run_after__isnull=True),
                 name="job_claim",
             ),
+            # By the moment, so that a claim reads only what became due.
             models.Index(
-                fields=["bump_seq", "priority", "id"],
+                fields=["run_after"],
                 condition=Q(state="pending", unmet=0, held=False, run_after__isnull=False),
                 name="job_claim_deferred",
             ),

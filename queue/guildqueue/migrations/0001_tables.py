@@ -97,7 +97,9 @@ class Migration(migrations.Migration):
                             models.Q(
                                 ("held_at__isnull", True), ("held_by", ""), ("hold_reason", "")
                             ),
-                            ("held_at__isnull", False),
+                            models.Q(
+                                ("held_at__isnull", False), models.Q(("held_by", ""), _negated=True)
+                            ),
                             _connector="OR",
                         ),
                         name="guild_hold_is_whole",
@@ -115,6 +117,13 @@ class Migration(migrations.Migration):
                         name="guild_cap_positive",
                         violation_error_message="A cap lets at least one job run; to stop all of them, hold the guild.",
                     ),
+                ],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("held_at__isnull", False)),
+                        fields=["id"],
+                        name="guild_held",
+                    )
                 ],
             },
         ),
@@ -328,7 +337,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("held_at__isnull", True), ("held_by", ""), ("hold_reason", "")),
-                    ("held_at__isnull", False),
+                    models.Q(("held_at__isnull", False), models.Q(("held_by", ""), _negated=True)),
                     _connector="OR",
                 ),
                 name="session_hold_is_whole",
@@ -372,7 +381,7 @@ class Migration(migrations.Migration):
                     ("state", "pending"),
                     ("unmet", 0),
                 ),
-                fields=["bump_seq", "priority", "id"],
+                fields=["run_after"],
                 name="job_claim_deferred",
             ),
         ),

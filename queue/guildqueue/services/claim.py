@@ -22,6 +22,7 @@ def claim_jobs(
     A lease lost at a job's last attempt ends that job here, with the reason. ``kinds`` and
     ``guilds`` restrict; None is every kind that this release knows, every guild.
     """
+    leases.pin_plans()
     leases.bury_lost_jobs()
     wanted = KNOWN_KINDS if kinds is None else [kind for kind in kinds if kind in KNOWN_KINDS]
     return leases.claim_jobs(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import JobState, Lease
+from guildqueue.domain.order import ClaimKey, claim_key
 from guildqueue.store.job_rows import lease_from_row
 from guildqueue.store.statements import execute, row, rows
 
@@ -25,6 +26,11 @@ class Attempts(NamedTuple):
 
     attempt: int
     max_attempts: int
+
+
+def pin_plans() -> None:
+    """Keep the transaction's statements on the indexes that were made for a claim."""
+    execute("pin_plans", {})
 
 
 def bury_lost_jobs() -> int:
@@ -51,7 +57,11 @@ def claim_jobs(
             "guilds": None if guilds is None else list(guilds),
         },
     )
-    return [lease_from_row(found_row) for found_row in found]
+    return sorted([lease_from_row(found_row) for found_row in found], key=_claim_key)
+
+
+def _claim_key(lease: Lease) -> ClaimKey:
+    return claim_key(lease.job.bump_seq, lease.job.priority, lease.job.id)
 
 
 def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> datetime:
