@@ -86,6 +86,14 @@ totals AS (
            greatest(count(*) - (SELECT place FROM start) - %(limit)s, 0) AS more,
            coalesce(bool_or(session_id = %(after)s::bigint), false) AS found_after
       FROM numbered
+),
+counters AS MATERIALIZED (
+    -- Once, not once a session shown: steps that nobody has folded yet may be many.
+    SELECT coalesce(jsonb_object_agg(state, n), '{}') AS ended
+      FROM (SELECT state, sum(delta)::bigint AS n
+              FROM guildqueue_guild_count
+             WHERE guild_id = %(guild_id)s
+             GROUP BY state) AS counter
 )
 SELECT guild.id AS guild_id, guild.name AS guild_name, guild.running_cap,
        guild.held_at AS guild_held_at, guild.held_by AS guild_held_by,
@@ -95,9 +103,7 @@ SELECT guild.id AS guild_id, guild.name AS guild_name, guild.running_cap,
            - least((SELECT count(*) FROM pg_snapshot_xip(moment.snapshot)), 9999)
            AS snapshot_number,
        totals.*,
-       (SELECT coalesce(jsonb_object_agg(state, n), '{}')
-          FROM (SELECT state, sum(delta)::bigint AS n FROM guildqueue_guild_count
-                 WHERE guild_id = guild.id GROUP BY state) AS counter) AS ended,
+       counters.ended,
        shown.session_id, shown.place, shown.position, shown.priority, shown.n_lane, shown.named,
        session.title, session.started_at, session.created_at, session.recording,
        session.held_at, session.held_by, session.hold_reason,
@@ -109,9 +115,13 @@ SELECT guild.id AS guild_id, guild.name AS guild_name, guild.running_cap,
        session_jobs.not_before, session_jobs.has_document
   FROM guildqueue_guild AS guild
  CROSS JOIN totals
+ CROSS JOIN counters
  CROSS JOIN (SELECT pg_current_snapshot() AS snapshot) AS moment
   LEFT JOIN shown ON true
-  LEFT JOIN guildqueue_session AS session ON session.id = shown.session_id
+  -- OFFSET 0: looked up one by one. The planner takes the shown for many and would read them all.
+  LEFT JOIN LATERAL (
+       SELECT * FROM guildqueue_session
+        WHERE id = shown.session_id AND guild_id = %(guild_id)s OFFSET 0) AS session ON true
   LEFT JOIN LATERAL (
        SELECT count(*) AS n FROM guildqueue_participant
         WHERE session_id = shown.session_id) AS people ON true
