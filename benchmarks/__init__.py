@@ -1,0 +1,1 @@
+"""What the queue costs, measured beside its limits in one run."""
