@@ -1,11 +1,10 @@
 """How the pages say lengths, moments, people and states; the only place that words them."""
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from guildqueue.domain.principal import PrincipalKind
-from guildqueue.domain.snapshot import LastMove, TrackBar, WaitsFor
+from guildqueue.domain.snapshot import LastMove, WaitsFor
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 
@@ -124,16 +123,17 @@ def waits_for_words(waits_for: WaitsFor) -> str:
     return WAITS_FOR_WORDS[waits_for]
 
 
-def tracks_words(tracks: Iterable[TrackBar]) -> str:
-    """What the bars of a session say: ``2 done, 1 running (70 %), 3 waiting``."""
-    n_by_state = Counter(track.state for track in tracks)
-    if not n_by_state:
-        return "no tracks yet"
-    fills = ", ".join(percent_words(t.progress) for t in tracks if t.state == "running")
-    return ", ".join(
-        f"{n} {job_state_words(state)}" + (f" ({fills})" if state == "running" else "")
-        for state, n in sorted(n_by_state.items(), key=lambda pair: _state_rank(pair[0]))
-    )
+def tracks_words(bars: Iterable[tuple[str, float]]) -> str:
+    """What ``(state, progress)`` of each track says: ``2 done, 1 running (70 %), 3 waiting``."""
+    shares_by_state: dict[str, list[float]] = {}
+    for state, share in bars:
+        shares_by_state.setdefault(state, []).append(share)
+    parts = []
+    for state in sorted(shares_by_state, key=_state_rank):
+        shares = shares_by_state[state]
+        fills = f" ({', '.join(map(percent_words, shares))})" if state == "running" else ""
+        parts.append(f"{len(shares)} {job_state_words(state)}{fills}")
+    return ", ".join(parts) or "no tracks yet"
 
 
 def percent_words(share: float) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 
 from console.words import counted, job_state_words
 from guildqueue.domain.job import OUTSTANDING, JobState, Kind
-from guildqueue.domain.snapshot import SessionEntry
+from guildqueue.domain.snapshot import SessionEntry, SessionState
 
 
 def cancelling(entry: SessionEntry) -> str:
@@ -41,7 +41,9 @@ def requeueing(entry: SessionEntry) -> str:
 
 
 def holding(entry: SessionEntry) -> str:
-    """What a hold would keep from starting, and what it would not stop."""
+    """What a hold would keep from starting, and what not; "" where nothing will start."""
+    if not entry.is_outstanding and entry.state is not SessionState.RECORDING:
+        return ""
     if not entry.jobs.running:
         return "Nothing of it starts until somebody releases it. It keeps its place in line."
     finishes = "finishes" if entry.jobs.running == 1 else "finish"

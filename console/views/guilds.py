@@ -44,7 +44,7 @@ def queue(request: HttpRequest, guild_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def hold(request: HttpRequest, guild_id: int) -> HttpResponse:
     guild = administered_guild(request, guild_id)
-    form = HoldForm(request.POST or None)
+    form = HoldForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data["reason"]
         changed = hold_guild(guild.id, reason=reason, caller=caller_of(request))

@@ -1,7 +1,5 @@
 """A move of one session: the form that names a neighbour, and the move itself."""
 
-from collections.abc import Iterator
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,12 +9,12 @@ from console.access import administered_session, caller_of
 from console.forms import parse_place_number, parse_to
 from console.views import outcomes
 from console.views.asking import asking
+from console.views.line import whole_line
 from console.views.pages import guild_page
 from console.views.refusals import says_refusals, see_back
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.moves import Place
-from guildqueue.domain.snapshot import SessionEntry
 from guildqueue.services.browse import session_detail
 from guildqueue.services.move import move_session
 from guildqueue.services.snapshot import queue_snapshot
@@ -58,17 +56,7 @@ def _form(request: HttpRequest, guild_id: GuildId, session_id: SessionId) -> Htt
 
 def _behind(guild_id: GuildId, number: int) -> tuple[Place, SessionId]:
     """The move behind whatever stands at ``number`` in line; raises InvalidInput if none does."""
-    for entry in _line(guild_id):
+    for entry in whole_line(guild_id):
         if entry.position is not None and entry.position >= number:
             return Place.AFTER, entry.session_id
     raise InvalidInput("number", number, "a place that somebody has in line")
-
-
-def _line(guild_id: GuildId) -> Iterator[SessionEntry]:
-    after: SessionId | None = None
-    while True:
-        snapshot = queue_snapshot(guild_id, after=after)
-        yield from snapshot.sessions
-        if not snapshot.more or not snapshot.sessions:
-            return
-        after = snapshot.sessions[-1].session_id

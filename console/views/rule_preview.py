@@ -1,8 +1,9 @@
 """What a quick action would move, from which place to which, before anybody applies it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry
+from guildqueue.domain.snapshot import SessionEntry
 from guildqueue.services.move import MoveOutcome
 
 SHOW_UP_TO = 50
@@ -32,9 +33,9 @@ class RulePreview:
         return self.n_changes - len(self.changes)
 
 
-def rule_preview(snapshot: QueueSnapshot, outcome: MoveOutcome) -> RulePreview:
-    """``outcome`` (of the rule's preview) against the queue as ``snapshot`` shows it."""
-    waiting = [entry for entry in snapshot.sessions if entry.is_movable]
+def rule_preview(line: Iterable[SessionEntry], outcome: MoveOutcome) -> RulePreview:
+    """``outcome`` (of the rule's preview) against the whole ``line`` as it is now."""
+    waiting = [entry for entry in line if entry.is_movable]
     entries = {entry.session_id: entry for entry in waiting}
     places = [entry.position for entry in waiting if entry.position is not None]
     wanted = [entries[session_id] for session_id, _ in outcome.order if session_id in entries]

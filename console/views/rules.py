@@ -8,13 +8,13 @@ from django.views.decorators.http import require_http_methods
 from console.access import administered_guild, caller_of
 from console.views import outcomes
 from console.views.guilds import queue_response, see_queue
+from console.views.line import whole_line
 from console.views.pages import guild_page
 from console.views.rule_preview import rule_preview
 from console.words import rule_words
 from guildqueue.domain.errors import RequestRefused
 from guildqueue.domain.rules import KNOWN_RULES
 from guildqueue.services.apply_rule import apply_rule, preview_rule
-from guildqueue.services.snapshot import queue_snapshot
 
 
 @guild_page
@@ -25,7 +25,7 @@ def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
         raise Http404("no such rule")
     if request.method != "POST":
         outcome = preview_rule(guild.id, rule=rule)
-        shown = rule_preview(queue_snapshot(guild.id), outcome)
+        shown = rule_preview(whole_line(guild.id), outcome)
         context = {"guild": guild, "rule": rule, "preview": shown}
         return render(request, "guilds/rule.html", context)
     try:

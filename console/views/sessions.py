@@ -38,7 +38,7 @@ def show(request: HttpRequest, session_id: int) -> HttpResponse:
 def hold(request: HttpRequest, session_id: int) -> HttpResponse:
     guild_id = administered_session(request, session_id)
     detail = session_detail(SessionId(session_id))
-    form = HoldForm(request.POST or None)
+    form = HoldForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         asked, reason = detail.entry.session_id, form.cleaned_data["reason"]
         changed = hold_session(asked, guild_id=guild_id, reason=reason, caller=caller_of(request))
