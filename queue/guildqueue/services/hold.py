@@ -29,7 +29,9 @@ def hold_session(session_id: SessionId, *, guild_id: GuildId, reason: str, calle
 
 
 @decided_in_transaction
-def release_session(session_id: SessionId, *, guild_id: GuildId, caller: Caller) -> bool:
+def release_session(
+    session_id: SessionId, *, guild_id: GuildId, reason: str = "", caller: Caller
+) -> bool:
     """True if the session was held before; a repeat changes nothing. Raises SessionNotFound."""
     locks.lock_order(guild_id)
     facts = sessions.lock_session(guild_id, session_id)
@@ -38,7 +40,7 @@ def release_session(session_id: SessionId, *, guild_id: GuildId, caller: Caller)
     jobs.lock_outstanding(guild_id, session_id)
     jobs.hold_jobs(guild_id, session_id, held=False)
     changed = {"session_id": str(session_id), "title": facts.title}
-    ledger.append(guild_id, EventType.RELEASED, caller=caller, changed=changed)
+    ledger.append(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
     return True
 
 
@@ -56,7 +58,7 @@ def hold_guild(guild_id: GuildId, *, reason: str, caller: Caller) -> bool:
 
 
 @decided_in_transaction
-def release_guild(guild_id: GuildId, *, caller: Caller) -> bool:
+def release_guild(guild_id: GuildId, *, reason: str = "", caller: Caller) -> bool:
     """True if the guild was held before; a repeat changes nothing. Raises GuildNotFound."""
     locks.lock_order(guild_id)
     if not guilds.lock_guild(guild_id):
@@ -64,5 +66,5 @@ def release_guild(guild_id: GuildId, *, caller: Caller) -> bool:
     if not guilds.release_guild(guild_id):
         return False
     changed = {"guild_id": str(guild_id)}
-    ledger.append(guild_id, EventType.RELEASED, caller=caller, changed=changed)
+    ledger.append(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
     return True
