@@ -1,6 +1,6 @@
 # Guild Queue. Everything runs from .venv, which the first command makes.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench
+.PHONY: help run test lint bench openapi
 .DELETE_ON_ERROR:
 
 SHELL := /bin/sh
@@ -18,6 +18,7 @@ help: ## Say what there is
 	@echo "make test   linters, types, layers and all tests"
 	@echo "make lint   linters, types and layers alone"
 	@echo "make bench  the benchmarks; their figures go to standard output"
+	@echo "make openapi  write docs/openapi.json anew, after a change of the JSON API"
 	@echo "make help   this list"
 
 run: $(RUN_STAMP)
@@ -37,6 +38,9 @@ lint: $(DEV_STAMP)
 
 bench: $(DEV_STAMP)
 	$(PY) -m benchmarks $(ARGS)
+
+openapi: $(DEV_STAMP)
+	$(PY) manage.py openapi --output docs/openapi.json
 
 $(RUN_STAMP):
 	@test -n "$(PYTHON)" || { echo "There is no python3 here: install Python 3.11 or newer." >&2; exit 1; }

@@ -1,13 +1,15 @@
 """Who may see and change what; nothing else looks a guild up for a request."""
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
 from guildqueue.domain.errors import GuildNotFound, SessionNotFound
 from guildqueue.domain.guild import GuildRecord
 from guildqueue.domain.ids import GuildId, SessionId, UserId
 from guildqueue.domain.principal import Caller, Principal, PrincipalKind
-from guildqueue.services import membership
+from guildqueue.domain.token import Bearer, Verb
+from guildqueue.services import browse, membership
 
 
 def administered_guild(request: HttpRequest, guild_id: int) -> GuildRecord:
@@ -36,6 +38,40 @@ def administered_session_for(user_id: UserId, session_id: int) -> GuildId:
         raise Http404("no such session") from error
 
 
+def guild_of_token(bearer: Bearer, guild_id: int, verb: Verb) -> GuildRecord:
+    """The guild, if the token's user administers it or its scope has it; else Http404.
+
+    Raises PermissionDenied for a guild in scope and a verb that is not.
+    """
+    if bearer.user_id is not None:
+        return administered_guild_for(bearer.user_id, guild_id)
+    try:
+        guild = browse.guild_record(GuildId(guild_id))
+    except GuildNotFound as error:
+        raise Http404("no such guild") from error
+    _check_scope(bearer, guild.id, verb)
+    return guild
+
+
+def session_guild_of_token(bearer: Bearer, session_id: int, verb: Verb) -> GuildId:
+    """The session's guild, if the token reaches it; raises as guild_of_token does."""
+    if bearer.user_id is not None:
+        return administered_session_for(bearer.user_id, session_id)
+    try:
+        guild_id = browse.session_guild(SessionId(session_id))
+    except SessionNotFound as error:
+        raise Http404("no such session") from error
+    _check_scope(bearer, guild_id, verb)
+    return guild_id
+
+
+def _check_scope(bearer: Bearer, guild_id: GuildId, verb: Verb) -> None:
+    if guild_id not in bearer.guild_ids:
+        raise Http404("a guild outside the token's scope")
+    if verb not in bearer.verbs:
+        raise PermissionDenied(f"the token may not {verb} in this guild")
+
+
 def user_id_of(request: HttpRequest) -> UserId:
     """The signed-in user; raises Http404 where nobody is, as nothing is theirs."""
     user: User | AnonymousUser = request.user
@@ -46,7 +82,9 @@ def user_id_of(request: HttpRequest) -> UserId:
 
 def caller_of(request: HttpRequest) -> Caller:
     """The signed-in user as the ledger names whoever asked, tied to the request's log lines."""
-    return Caller(
-        principal=Principal(PrincipalKind.USER, request.user.get_username()),
-        correlation_id=getattr(request, "correlation_id", ""),
-    )
+    return caller_with(request, Principal(PrincipalKind.USER, request.user.get_username()))
+
+
+def caller_with(request: HttpRequest, principal: Principal) -> Caller:
+    """``principal`` as the ledger names whoever asked, tied to the request's log lines."""
+    return Caller(principal=principal, correlation_id=getattr(request, "correlation_id", ""))

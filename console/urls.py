@@ -8,5 +8,6 @@ handler500 = "console.away.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="health-show"),
     path("metrics", health.metrics, name="metrics-show"),
+    path("api/", include("console.api.urls")),
     path("", include("console.views.urls")),
 ]

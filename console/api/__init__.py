@@ -1,0 +1,1 @@
+"""The guild queue over HTTP in JSON: parse, call one service, answer."""

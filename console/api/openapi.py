@@ -1,0 +1,62 @@
+"""The description of the API that is served, committed and compared."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from console.api.application import api
+from console.api.problems import MEDIA_TYPE
+
+PREFIX = "/api/"
+PROBLEM = "#/components/schemas/Problem"
+NOTHING = "#/components/schemas/Nothing"
+
+
+@require_safe
+def openapi_json(request: HttpRequest) -> HttpResponse:
+    """For anybody: it says no more than the repository does."""
+    return HttpResponse(openapi_text(), content_type="application/json")
+
+
+@cache
+def openapi_text() -> str:
+    """The document as it is committed: indented, with a line end."""
+    return json.dumps(openapi_document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def openapi_document() -> dict[str, Any]:
+    """OpenAPI 3.1 of every call, as plain JSON values."""
+    document: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix=PREFIX)))
+    document["servers"] = [{"url": "/"}]
+    del document["components"]["schemas"]["Nothing"]
+    for operation in _operations(document):
+        _forget_no_body(operation)
+        for response in operation["responses"].values():
+            _name_problem(response)
+        header = {"description": "Bearer", "schema": {"type": "string"}}
+        operation["responses"]["401"]["headers"] = {"WWW-Authenticate": header}
+    return document
+
+
+def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in document["paths"].values():
+        yield from path.values()
+
+
+def _forget_no_body(operation: dict[str, Any]) -> None:
+    """A call without fields reads its body only to refuse one; a caller sends none."""
+    if NOTHING in json.dumps(operation.get("requestBody", {})):
+        del operation["requestBody"]
+    if "requestBody" not in operation and "413" in operation["responses"]:
+        del operation["responses"]["413"], operation["responses"]["415"]
+
+
+def _name_problem(response: dict[str, Any]) -> None:
+    """Ninja knows one media type for all answers; problems have their own."""
+    content = response["content"]
+    if content["application/json"]["schema"] == {"$ref": PROBLEM}:
+        response["content"] = {MEDIA_TYPE: content["application/json"]}

@@ -1,0 +1,51 @@
+"""The addresses of the API, each answering in problems whatever it does not do."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.csrf import csrf_exempt
+
+from console import converters  # noqa: F401 - importing registers bigid
+from console.api.application import api
+from console.api.openapi import openapi_json
+from console.api.problems import method_not_allowed, not_found
+
+View = Callable[..., HttpResponseBase]
+
+
+def in_problem_terms(view: View) -> View:
+    """``view`` answering HEAD as GET, and a method that it does not have with a problem."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "HEAD":
+            # The server leaves the body out.
+            request.method = "GET"
+        response = view(request, *args, **kwargs)
+        if isinstance(response, HttpResponseNotAllowed):
+            return method_not_allowed(response["Allow"])
+        return response
+
+    return wrapped
+
+
+@csrf_exempt
+def nowhere(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """What no other address matches; behind all of them, also an id that is no bigint."""
+    return not_found(request)
+
+
+def _wrapped(pattern: URLPattern) -> URLPattern:
+    pattern.callback = in_problem_terms(cast(View, pattern.callback))
+    return pattern
+
+
+urlpatterns: list[URLPattern] = [
+    # Ninja adds an address of its own that only helps to find the others.
+    *(_wrapped(p) for p in api.urls[0] if isinstance(p, URLPattern) and p.name != "api-root"),
+    path("openapi.json", in_problem_terms(openapi_json), name="api-openapi-show"),
+    re_path(r"^(?P<rest>.*)$", nowhere, name="api-not-found"),
+]
