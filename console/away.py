@@ -42,7 +42,9 @@ def is_away(error: BaseException | None) -> bool:
 def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """The 503 in the form the caller reads: JSON under /api/, else a page or plain words."""
     _log.warning("database away", reason=str(error).strip().splitlines()[:1])
-    response = _problem() if request.path.startswith("/api/") else _page()
+    detail = "the database does not answer; try again in a moment"
+    is_api = request.path.startswith("/api/")
+    response = _problem(503, "Service Unavailable", detail) if is_api else _page()
     response["Retry-After"] = str(RETRY_AFTER_S)
     response["Cache-Control"] = "no-store"
     return response
@@ -53,19 +55,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     if error is not None and is_away(error):
         return unavailable(request, error)
+    if request.path.startswith("/api/"):
+        return _problem(500, "Internal Server Error", "a fault of this server; it is in its log")
     return HttpResponse(
         defaults.server_error(request).content, status=500, headers={"Cache-Control": "no-store"}
     )
 
 
-def _problem() -> HttpResponse:
-    problem = {
-        "type": "about:blank",
-        "title": "Service Unavailable",
-        "status": 503,
-        "detail": "the database does not answer; try again in a moment",
-    }
-    return JsonResponse(problem, status=503, content_type="application/problem+json")
+def _problem(status: int, title: str, detail: str) -> HttpResponse:
+    problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    return JsonResponse(problem, status=status, content_type="application/problem+json")
 
 
 def _page() -> HttpResponse:
