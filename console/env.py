@@ -60,6 +60,13 @@ def whole_number(name: str, *, default: int, low: int, high: int, unit: str) -> 
     return int(_read(name, _variables.int, default=default, allowed=allowed, validate=rule))
 
 
+def identifier(name: str, *, allowed: str) -> int | None:
+    """An id as the database holds them, or None when unset."""
+    rule = validate.Range(1, 2**63 - 1)
+    found = _read(name, _variables.int, default=None, allowed=allowed, shown="", validate=rule)
+    return None if found is None else int(found)
+
+
 def seconds(name: str, *, default: float, low: float, high: float) -> float:
     allowed = f"a number of seconds from {low:g} to {high:g}"
     rule = [_finite, validate.Range(low, high)]
@@ -87,6 +94,12 @@ def folder(name: str, *, default: Path, shown: str) -> Path:
     if "\0" in value or not value.strip():
         raise ImproperlyConfigured(f"{name}={value!r}: must be a path")
     return Path(value).expanduser().absolute()
+
+
+def ordered(low_name: str, low: float, high_name: str, high: float) -> None:
+    """Refuse two settings that are sane one by one and not together."""
+    if low > high:
+        raise ImproperlyConfigured(f"{low_name}={low:g}: must be at most {high_name}={high:g}")
 
 
 def is_origin(value: str) -> bool:

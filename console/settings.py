@@ -39,9 +39,26 @@ QUEUE_MAX_ATTEMPTS = env.whole_number(
 )
 QUEUE_RETRY_BASE_SECONDS = env.seconds("QUEUE_RETRY_BASE_SECONDS", default=5, low=0.01, high=3600)
 QUEUE_RETRY_CAP_SECONDS = env.seconds("QUEUE_RETRY_CAP_SECONDS", default=600, low=0.01, high=86400)
+QUEUE_STOP_GRACE_SECONDS = env.seconds("QUEUE_STOP_GRACE_SECONDS", default=10, low=0, high=86400)
+GUILDQUEUE_GUILD = env.identifier("GUILDQUEUE_GUILD", allowed="a guild's id")
+env.ordered(
+    "QUEUE_RETRY_BASE_SECONDS",
+    QUEUE_RETRY_BASE_SECONDS,
+    "QUEUE_RETRY_CAP_SECONDS",
+    QUEUE_RETRY_CAP_SECONDS,
+)
 QUEUE_HANDLERS = {"transcribe": "recordings.transcribe.run", "document": "recordings.document.run"}
 WHISPER_MODEL = env.text(
     "WHISPER_MODEL", default="bundled", allowed="bundled, a model's name, or the path of one"
+)
+WHISPER_THREADS = env.whole_number(
+    "WHISPER_THREADS", default=0, low=0, high=1024, unit="threads; 0 is one a processor"
+)
+# Where recordings/ is plugged into guildqueue, which never imports it.
+QUEUE_IMPORTER = "recordings.importer.import_path"
+QUEUE_DEMO = "recordings.demo.fill"
+WHISPER_THREADS = env.whole_number(
+    "WHISPER_THREADS", default=0, low=0, high=256, unit="threads a job; 0 for one a core"
 )
 
 DATABASES = {
@@ -118,6 +135,12 @@ AUTH_PASSWORD_VALIDATORS = [
 MEDIA_ROOT = str(
     env.folder("GUILDQUEUE_MEDIA_ROOT", default=DATA_DIR / "media", shown="<data dir>/media")
 )
+# What a handler's process finds in its environment; it has no settings and no database.
+QUEUE_HANDLER_ENVIRONMENT = {
+    "GUILDQUEUE_MEDIA_ROOT": MEDIA_ROOT,
+    "WHISPER_MODEL": WHISPER_MODEL,
+    "WHISPER_THREADS": str(WHISPER_THREADS),
+}
 STATIC_URL = "/static/"
 STATIC_ROOT = str(DATA_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]

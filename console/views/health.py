@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from console import measures
+from guildqueue.services.tokens import token_bearer
 
 _FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 _log = structlog.get_logger(__name__)
@@ -69,6 +70,4 @@ def _has_token(request: HttpRequest) -> bool:
     scheme, _, raw = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not raw.strip():
         return False
-    from guildqueue.services import tokens  # noqa: PLC0415
-
-    return tokens.token_bearer(raw.strip()) is not None
+    return token_bearer(raw.strip()) is not None
