@@ -57,9 +57,6 @@ WHISPER_THREADS = env.whole_number(
 # Where recordings/ is plugged into guildqueue, which never imports it.
 QUEUE_IMPORTER = "recordings.importer.import_path"
 QUEUE_DEMO = "recordings.demo.fill"
-WHISPER_THREADS = env.whole_number(
-    "WHISPER_THREADS", default=0, low=0, high=256, unit="threads a job; 0 for one a core"
-)
 
 DATABASES = {
     "default": databases.from_environment(

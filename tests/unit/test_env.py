@@ -14,6 +14,12 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 SECRET = "correct horse"
 
 
+@pytest.fixture(autouse=True)
+def own_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read here is no setting of the console."""
+    monkeypatch.setattr(env, "READ", {})
+
+
 @pytest.mark.parametrize(
     ("value", "meant"), [("8001", 8001), (" 8001 ", 8001), ("", 8000), ("  ", 8000), (None, 8000)]
 )

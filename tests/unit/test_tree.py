@@ -45,7 +45,8 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-SOURCES = files("*.py", "console/**/*.py", "queue/**/*.py", "benchmarks/**/*.py")
+PRODUCT = files("*.py", "console/**/*.py", "queue/**/*.py")
+SOURCES = PRODUCT + files("benchmarks/**/*.py")
 TESTS = files("tests/**/*.py")
 TEMPLATES = files("templates/**/*.html")
 
@@ -53,7 +54,7 @@ TEMPLATES = files("templates/**/*.html")
 @pytest.mark.parametrize(
     ("paths", "ceiling"),
     [
-        pytest.param(SOURCES, 300, id="modules"),
+        pytest.param([p for p in SOURCES if p.parent.name != "migrations"], 300, id="modules"),
         pytest.param(TESTS, 400, id="tests"),
         pytest.param(files("queue/**/*.sql"), 300, id="sql"),
         pytest.param([p for p in TEMPLATES if p.name[0] != "_"], 100, id="pages"),
@@ -100,7 +101,7 @@ def test_nothing_of_ours_shadows_the_standard_library() -> None:
 
 
 def test_every_setting_is_documented_as_the_code_has_it() -> None:
-    assert settings.DATA_DIR  # reading any setting reads them all
+    assert settings.DATA_DIR.is_absolute()  # reading any setting reads them all
     documented = {
         name: (default, allowed) for name, default, allowed in DOC_ROW.findall(operations_table())
     }
@@ -120,7 +121,7 @@ def test_only_one_module_reads_the_consoles_settings_from_the_environment() -> N
     allowed = {"queue/recordings/media.py", "queue/recordings/whisper.py"}  # run in a child process
 
     found = {
-        str(path.relative_to(PROJECT)) for path in SOURCES if reader.search(path.read_text("utf-8"))
+        str(path.relative_to(PROJECT)) for path in PRODUCT if reader.search(path.read_text("utf-8"))
     }
 
     assert found <= allowed
