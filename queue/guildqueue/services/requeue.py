@@ -7,8 +7,9 @@ from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import OUTSTANDING, Job, JobState
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import jobs, ledger, locks, orders, sessions
+from guildqueue.store import jobs, locks, orders, sessions
 
 FAILED = frozenset({JobState.DEAD, JobState.CANCELLED})
 
@@ -61,9 +62,8 @@ def _reopen(
     caller: Caller,
 ) -> tuple[JobId, ...]:
     """Reopen the targets and, transitively, what was built on them."""
-    dependents = jobs.read_dependents(guild_id, targets)
+    dependents = _lock_dependents(guild_id, targets)
     again = [*targets, *dependents.reopened]
-    jobs.lock_jobs(guild_id, [*again, *dependents.waiting])
     reopened = jobs.reopen_jobs(
         guild_id,
         again,
@@ -76,5 +76,18 @@ def _reopen(
         "title": facts.title,
         "jobs": [str(job_id) for job_id in reopened],
     }
-    ledger.append(guild_id, EventType.REQUEUED, caller=caller, changed=changed)
+    record_change(guild_id, EventType.REQUEUED, caller=caller, changed=changed)
     return reopened
+
+
+def _lock_dependents(guild_id: GuildId, targets: Sequence[JobId]) -> Dependents:
+    """What needs the targets, judged once all of it is locked.
+
+    A claim takes no lock of the guild: until its row is locked, a document that only waits
+    may begin to run.
+    """
+    while True:
+        found = jobs.read_dependents(guild_id, targets)
+        jobs.lock_jobs(guild_id, [*targets, *found.reopened, *found.waiting])
+        if jobs.read_dependents(guild_id, targets) == found:
+            return found
