@@ -34,6 +34,7 @@ WORKERS = env.whole_number("WORKERS", default=1, low=0, high=64, unit="jobs at a
 QUEUE_CLAIM_ORDER = env.choice("QUEUE_CLAIM_ORDER", default="turns", among=("turns", "global"))
 QUEUE_LEASE_SECONDS = env.seconds("QUEUE_LEASE_SECONDS", default=60, low=3, high=86400)
 QUEUE_POLL_SECONDS = env.seconds("QUEUE_POLL_SECONDS", default=1, low=0.05, high=60)
+LIVE_HEARTBEAT_SECONDS = env.seconds("LIVE_HEARTBEAT_SECONDS", default=15, low=0.2, high=300)
 QUEUE_MAX_ATTEMPTS = env.whole_number(
     "QUEUE_MAX_ATTEMPTS", default=5, low=1, high=100, unit="attempts"
 )
@@ -63,6 +64,10 @@ DATABASES = {
         embedded_data_dir=DATA_DIR, program=Path(sys.argv[0]).name or "guildqueue"
     )
 }
+# Behind a pooler in transaction mode nothing is heard, so that has an address of its own.
+LISTEN_DATABASE_URL = env.secret(
+    "LISTEN_DATABASE_URL", allowed=databases.ADDRESS, parse=databases.direct_address
+)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATABASE_POOL_MAX = env.whole_number(
     "DATABASE_POOL_MAX", default=10, low=1, high=1000, unit="connections"

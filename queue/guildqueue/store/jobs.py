@@ -141,3 +141,9 @@ def reopen_jobs(
 def fold_counters(guild_id: GuildId) -> None:
     """Put the guild's counting steps of ended jobs together."""
     execute("fold_counters", {"guild_id": guild_id})
+
+
+def read_unfolded(n_steps: int) -> list[GuildId]:
+    """The guilds with at least ``n_steps`` counting steps."""
+    found = rows("read_unfolded", {"n_steps": n_steps})
+    return [GuildId(guild.guild_id) for guild in found]

@@ -42,5 +42,13 @@ class PermanentFailure(Exception):
     """No retry can help: the job goes straight to dead, with this text as the reason."""
 
 
+class WorkerUnfit(Exception):
+    """This worker cannot do such jobs at all, as its model or a library is not there.
+
+    The job is handed back untouched and the worker ends with this text: a machine that was set
+    up wrongly must not use up the attempts of a whole queue.
+    """
+
+
 Handler = Callable[[HandlerWork, Callable[[float], None]], HandlerResult]
 """``run(work, report)``: reports progress from 0.0 to 1.0 and returns what came of the job."""

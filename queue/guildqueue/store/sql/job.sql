@@ -127,6 +127,11 @@ RETURNING id;
 SELECT state, sum(delta)::bigint AS n FROM guildqueue_guild_count
  WHERE guild_id = %(guild_id)s GROUP BY state;
 
+-- name: read_unfolded
+-- Guilds with many counting steps. Index: guild_count_guild, all of it.
+SELECT guild_id FROM guildqueue_guild_count
+ GROUP BY guild_id HAVING count(*) >= %(n_steps)s ORDER BY guild_id;
+
 -- name: fold_counters
 -- Put a guild's counting steps into one row a state. Only rows that are gone are put back, so
 -- a step that commits meanwhile is neither lost nor counted twice.

@@ -1,0 +1,68 @@
+"""Write what came of a job, under the lease it was done with."""
+
+from random import SystemRandom
+
+import structlog
+from django.db import DataError, IntegrityError
+
+from guildqueue.domain.job import Lease
+from guildqueue.services.complete import complete_job
+from guildqueue.services.fail import fail_job
+from guildqueue.worker.protocol import Done, Failed
+
+_chance = SystemRandom()
+_log = structlog.get_logger(__name__)
+
+
+def write_outcome(lease: Lease, outcome: Done | Failed, *, principal: str) -> None:
+    """The job is done, dead, or back in line.
+
+    A result that the database cannot hold is a failure that no retry mends. Raises StaleLease,
+    LeaseCancelled or JobNotFound, and then changes nothing.
+    """
+    if isinstance(outcome, Failed):
+        _fail(lease, outcome, principal)
+        return
+    try:
+        complete_job(
+            lease.job.id,
+            token=lease.token,
+            principal=principal,
+            result=outcome.result,
+            audio_seconds=outcome.audio_seconds,
+        )
+    except (DataError, IntegrityError) as error:
+        reason = " ".join(f"the result cannot be stored: {error}".split())
+        _fail(lease, Failed(reason, permanent=True), principal)
+        return
+    _log.info("job done", **_facts(lease))
+
+
+def _fail(lease: Lease, failed: Failed, principal: str) -> None:
+    state = fail_job(
+        lease.job.id,
+        token=lease.token,
+        principal=principal,
+        error=failed.reason,
+        permanent=failed.permanent,
+        jitter=_chance.random(),
+    )
+    _log.warning(
+        "job failed",
+        **_facts(lease),
+        reason=failed.reason,
+        attempt=lease.job.attempt,
+        max_attempts=lease.job.max_attempts,
+        state=state.value,
+        traceback=failed.traceback or None,
+    )
+
+
+def _facts(lease: Lease) -> dict[str, object]:
+    job = lease.job
+    return {
+        "job_id": job.id,
+        "guild_id": job.guild_id,
+        "session_id": job.session_id,
+        "kind": job.kind,
+    }
