@@ -1,7 +1,7 @@
 """The speech model: found on this machine, loaded once a process, never downloaded."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BUNDLED = "bundled"
 SAMPLE_RATE = 16_000
+PAUSE_S = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,28 @@ def listen(samples: "np.ndarray[Any, Any]") -> Heard:
         return Heard("und", iter(()))
     # Whisper invents text for the long silences of a track of one's own, so they are cut
     # out first; and it repeats itself for ever when it may read what it wrote before.
-    found, info = model.transcribe(samples, vad_filter=True, condition_on_previous_text=False)
-    segments = (Segment(s.start, s.end, s.text.strip()) for s in found)
-    return Heard(str(info.language), (s for s in segments if s.text))
+    found, info = model.transcribe(
+        samples, vad_filter=True, condition_on_previous_text=False, word_timestamps=True
+    )
+    return Heard(str(info.language), _split_at_pauses(found))
+
+
+def _split_at_pauses(found: Iterable[Any]) -> Iterator[Segment]:
+    """What was heard, cut wherever the speaker paused.
+
+    Whisper hears a track without its silences and so puts into one segment what was said
+    before and after somebody else's turn; merged by time, that would swap question and answer.
+    """
+    for segment in found:
+        pieces: list[list[Any]] = []
+        for word in segment.words or ():
+            if not pieces or word.start - pieces[-1][-1].end > PAUSE_S:
+                pieces.append([])
+            pieces[-1].append(word)
+        for words in pieces:
+            text = "".join(word.word for word in words).strip()
+            if text:
+                yield Segment(float(words[0].start), float(words[-1].end), text)
 
 
 def model_path(name: str | None = None) -> Path:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
@@ -66,6 +67,22 @@ def test_silence_is_a_transcript_without_segments(media: Path) -> None:
 
     assert done.result["segments"] == 0
     assert done.audio_seconds == 2.0
+
+
+def said(text: str, start: float, end: float) -> SimpleNamespace:
+    return SimpleNamespace(word=text, start=start, end=end)
+
+
+def test_a_segment_is_cut_where_its_speaker_paused_for_another() -> None:
+    question, answer = said(" Why?", 1.0, 1.5), said(" I", 9.0, 9.2)
+    segment = SimpleNamespace(words=[question, answer, said(" see.", 9.3, 9.8)])
+    silent = SimpleNamespace(words=[said(" ", 20.0, 20.1)])
+    wordless = SimpleNamespace(words=None)
+
+    assert list(whisper._split_at_pauses([segment, silent, wordless])) == [
+        whisper.Segment(1.0, 1.5, "Why?"),
+        whisper.Segment(9.0, 9.8, "I see."),
+    ]
 
 
 def test_progress_is_the_part_that_was_heard_and_not_said_too_often(
