@@ -80,7 +80,7 @@ def _reopen(
     return reopened
 
 
-def _lock_dependents(guild_id: GuildId, targets: Sequence[JobId]) -> Dependents:
+def _lock_dependents(guild_id: GuildId, targets: Sequence[JobId]) -> jobs.Dependents:
     """What needs the targets, judged once all of it is locked.
 
     A claim takes no lock of the guild: until its row is locked, a document that only waits
