@@ -4,15 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import ProgrammingError
 
 from console import env
+
+ADDRESS = "an address like postgresql://user:password@host/name"
 
 
 def from_environment(*, embedded_data_dir: Path, program: str) -> dict[str, Any]:
     """Django's DATABASES entry: DATABASE_URL, or the embedded server where there is none."""
-    database: dict[str, Any] = env.secret(
-        "DATABASE_URL", allowed="an address like postgresql://user:password@host/name", parse=_parse
-    ) or {
+    database: dict[str, Any] = env.secret("DATABASE_URL", allowed=ADDRESS, parse=_parse) or {
         "ENGINE": "console.embedded",
         "NAME": "guildqueue",
         "EMBEDDED_DATA_DIR": embedded_data_dir,
@@ -42,6 +44,17 @@ def with_pool(database: dict[str, Any], *, max_size: int) -> dict[str, Any]:
         "max_idle": 60,
     }
     return database | {"OPTIONS": database["OPTIONS"] | {"pool": pool}}
+
+
+def direct_address(url: str) -> str:
+    """``url`` as it is. Raises ValueError if it is no address of a PostgreSQL database."""
+    try:
+        named = conninfo_to_dict(url)
+    except ProgrammingError:
+        raise ValueError("not an address") from None
+    if not url.startswith(("postgres://", "postgresql://")) or not named.get("dbname"):
+        raise ValueError("not PostgreSQL, or no database name")
+    return url
 
 
 def _parse(url: str) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from guildqueue.domain.moves import MovePlan
 from guildqueue.domain.principal import Caller
 from guildqueue.domain.rules import plan_rule
 from guildqueue.services.move import MoveOutcome
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import ledger, locks, orders, sessions
+from guildqueue.store import locks, orders, sessions
 
 
 @decided_in_transaction
@@ -23,7 +24,7 @@ def apply_rule(guild_id: GuildId, *, rule: str, caller: Caller) -> MoveOutcome:
         orders.write_priorities(guild_id, plan.changed)
         sessions.mark_moved(guild_id, plan.changed, by=str(caller.principal), place=rule)
         changed = {"rule": rule, "sessions": [str(session_id) for session_id in plan.changed]}
-        ledger.append(guild_id, EventType.RULE_APPLIED, caller=caller, changed=changed)
+        record_change(guild_id, EventType.RULE_APPLIED, caller=caller, changed=changed)
     return MoveOutcome(changed=tuple(plan.changed), order=plan.order)
 
 

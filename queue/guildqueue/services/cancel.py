@@ -6,8 +6,9 @@ from guildqueue.domain.errors import JobNotFound, NothingOutstanding
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import jobs, ledger, locks, sessions
+from guildqueue.store import jobs, locks, sessions
 
 
 @decided_in_transaction
@@ -55,4 +56,4 @@ def _record(
         "title": title,
         "jobs": [str(job_id) for job_id in cancelled],
     }
-    ledger.append(guild_id, EventType.CANCELLED, caller=caller, changed=changed)
+    record_change(guild_id, EventType.CANCELLED, caller=caller, changed=changed)

@@ -5,8 +5,9 @@ from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import JobState
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import jobs, ledger, locks, sessions
+from guildqueue.store import jobs, locks, sessions
 
 DROPPABLE = frozenset({JobState.DEAD, JobState.CANCELLED})
 
@@ -35,5 +36,5 @@ def drop_track(job_id: JobId, *, guild_id: GuildId, caller: Caller) -> bool:
         "job_id": str(job_id),
         "track": job.name,
     }
-    ledger.append(guild_id, EventType.TRACK_DROPPED, caller=caller, changed=changed)
+    record_change(guild_id, EventType.TRACK_DROPPED, caller=caller, changed=changed)
     return True

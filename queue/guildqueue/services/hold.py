@@ -5,8 +5,9 @@ from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
 from guildqueue.domain.redaction import redact
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import guilds, jobs, ledger, locks, sessions
+from guildqueue.store import guilds, jobs, locks, sessions
 
 
 @decided_in_transaction
@@ -24,7 +25,7 @@ def hold_session(session_id: SessionId, *, guild_id: GuildId, reason: str, calle
         return False
     jobs.hold_jobs(guild_id, session_id, held=True)
     changed = {"session_id": str(session_id), "title": facts.title}
-    ledger.append(guild_id, EventType.HELD, caller=caller, reason=reason, changed=changed)
+    record_change(guild_id, EventType.HELD, caller=caller, reason=reason, changed=changed)
     return True
 
 
@@ -40,7 +41,7 @@ def release_session(
     jobs.lock_outstanding(guild_id, session_id)
     jobs.hold_jobs(guild_id, session_id, held=False)
     changed = {"session_id": str(session_id), "title": facts.title}
-    ledger.append(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
+    record_change(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
     return True
 
 
@@ -53,7 +54,7 @@ def hold_guild(guild_id: GuildId, *, reason: str, caller: Caller) -> bool:
     if not guilds.hold_guild(guild_id, by=str(caller.principal), reason=redact(reason)):
         return False
     changed = {"guild_id": str(guild_id)}
-    ledger.append(guild_id, EventType.HELD, caller=caller, reason=reason, changed=changed)
+    record_change(guild_id, EventType.HELD, caller=caller, reason=reason, changed=changed)
     return True
 
 
@@ -66,5 +67,5 @@ def release_guild(guild_id: GuildId, *, reason: str = "", caller: Caller) -> boo
     if not guilds.release_guild(guild_id):
         return False
     changed = {"guild_id": str(guild_id)}
-    ledger.append(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
+    record_change(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
     return True

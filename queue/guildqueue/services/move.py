@@ -9,8 +9,9 @@ from guildqueue.domain.ledger import EventType
 from guildqueue.domain.moves import MovePlan, Place, plan_move
 from guildqueue.domain.order import place_in_line
 from guildqueue.domain.principal import Caller
+from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import ledger, locks, orders, sessions
+from guildqueue.store import locks, orders, sessions
 from guildqueue.store.orders import GuildOrder
 
 
@@ -104,7 +105,7 @@ def _record(
 ) -> None:
     named = [session_id] if neighbour is None else [session_id, neighbour]
     titles = sessions.read_titles(guild_id, named)
-    ledger.append(
+    record_change(
         guild_id,
         EventType.SESSION_MOVED,
         caller=caller,

@@ -1,0 +1,6 @@
+-- What is said to every process that listens, delivered when the transaction commits.
+
+-- name: notify
+-- Never in the transaction of an enqueue, a claim or a completion: at its commit a transaction
+-- that notifies takes a lock of the whole database server.
+SELECT pg_notify(%(channel)s, %(payload)s);
