@@ -21,13 +21,17 @@ class JobDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDetail:
-    """``jobs`` in ascending id; ``entry`` is the session's row in the queue."""
+    """``jobs`` in ascending id; ``entry`` is the session's row in the queue.
+
+    ``version`` is as a snapshot's, "" where nobody read it.
+    """
 
     guild: GuildRecord
     entry: SessionEntry
     external_id: str | None
     participants: tuple[NewParticipant, ...]
     jobs: tuple[JobDetail, ...]
+    version: str = ""
 
     @property
     def tracks(self) -> tuple[JobDetail, ...]:

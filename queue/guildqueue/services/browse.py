@@ -1,19 +1,39 @@
 """Reading for every front end: guilds, sessions, jobs and the ledger."""
 
+from collections.abc import Collection
+from dataclasses import replace
+from typing import NamedTuple
+
 from guildqueue.domain.errors import GuildNotFound, SessionNotFound
 from guildqueue.domain.guild import GuildRecord, GuildSummary
 from guildqueue.domain.ids import EventId, GuildId, JobId, SessionId, UserId
 from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.session_detail import SessionDetail
+from guildqueue.domain.version import version_of
 from guildqueue.store import details, guilds, jobs, ledger, sessions, snapshots
 from guildqueue.store.jobs import JobInput
 
 EVENTS_A_PAGE = 50
 
 
+class GuildList(NamedTuple):
+    """A user's guilds by name; ``version`` is as a snapshot's."""
+
+    version: str
+    guilds: list[GuildSummary]
+
+
 def guild_list(user_id: UserId) -> list[GuildSummary]:
     """The guilds that a user administers, by name."""
-    return guilds.read_guild_list(user_id)
+    return guild_lists([user_id])[user_id].guilds
+
+
+def guild_lists(user_ids: Collection[UserId]) -> dict[UserId, GuildList]:
+    """Each user's guilds by name, in one read whatever the number of users."""
+    return {
+        user_id: GuildList(version_of(listed.number, listed.guilds), listed.guilds)
+        for user_id, listed in guilds.read_guild_lists(user_ids).items()
+    }
 
 
 def guild_record(guild_id: GuildId) -> GuildRecord:
@@ -37,17 +57,20 @@ def job_guild(job_id: JobId) -> GuildId:
 def session_detail(session_id: SessionId) -> SessionDetail:
     """One meeting in full. Raises SessionNotFound."""
     guild_id = sessions.session_guild(session_id)
-    _, snapshot = snapshots.read_snapshot(guild_id, only=session_id, limit=1, n_finished=1)
+    number, snapshot = snapshots.read_snapshot(guild_id, only=session_id, limit=1, n_finished=1)
     entries = (*snapshot.sessions, *snapshot.finished)
     if not entries:
         raise SessionNotFound(session_id)
-    return SessionDetail(
+    detail = SessionDetail(
         guild=guild_record(guild_id),
         entry=entries[0],
         external_id=sessions.read_external_id(guild_id, session_id),
         participants=sessions.read_participants(guild_id, session_id),
         jobs=details.read_job_details(guild_id, session_id),
     )
+    # A lease that was extended shows nowhere.
+    shown = [replace(job, lease_expires_at=None) for job in detail.jobs]
+    return replace(detail, version=version_of(number, replace(detail, jobs=tuple(shown))))
 
 
 def job_inputs(job_id: JobId) -> list[JobInput]:

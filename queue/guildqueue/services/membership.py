@@ -1,5 +1,7 @@
 """Who administers which guild: the one answer that every front end asks for."""
 
+from collections.abc import Collection
+
 from guildqueue.domain.errors import GuildNotFound, SessionNotFound, UserNotFound
 from guildqueue.domain.guild import GuildRecord
 from guildqueue.domain.ids import GuildId, SessionId, UserId
@@ -21,6 +23,13 @@ def administered_session(user_id: UserId, *, session_id: SessionId) -> GuildId:
     if guild_id is None:
         raise SessionNotFound(session_id)
     return guild_id
+
+
+def administered_pairs(
+    pairs: Collection[tuple[UserId, GuildId]],
+) -> frozenset[tuple[UserId, GuildId]]:
+    """Those of the pairs of which the user is active and administers the guild; one read."""
+    return guilds.read_administered_pairs(pairs)
 
 
 @decided_in_transaction

@@ -1,10 +1,10 @@
 """The one reading path of a guild's queue, for pages, streams, JSON and the command line."""
 
-import hashlib
 from dataclasses import replace
 
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.snapshot import QueueSnapshot
+from guildqueue.domain.version import version_of
 from guildqueue.store import snapshots
 
 SESSIONS_A_PAGE = 200
@@ -23,5 +23,4 @@ def queue_snapshot(guild_id: GuildId, *, after: SessionId | None = None) -> Queu
     )
     # The moment itself is left out: it changes with every look.
     shown = replace(snapshot, at=snapshot.at.min)
-    digest = hashlib.blake2b(repr(shown).encode(), digest_size=12).hexdigest()
-    return replace(snapshot, version=f"{number}.{digest}")
+    return replace(snapshot, version=version_of(number, shown))

@@ -55,6 +55,12 @@ def token_bearer(raw: str) -> Bearer | None:
     return bearer
 
 
+def token_bearers(raws: Collection[str]) -> dict[str, Bearer]:
+    """Whom the tokens let in, by token; one read, and no token counts as used by it."""
+    hashed = {_hashed(raw): raw for raw in raws if raw.startswith(PREFIX)}
+    return {hashed[sha256]: bearer for sha256, bearer in tokens.find_tokens(hashed.keys()).items()}
+
+
 def revoke_token(token_id: TokenId) -> bool:
     """True if the token could be used before."""
     return tokens.revoke_token(token_id)

@@ -1,5 +1,6 @@
 """Guilds, who administers them, and the list of them."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from guildqueue.domain.guild import GuildRecord, GuildSummary
@@ -80,6 +81,18 @@ def read_administered_session(user_id: UserId, session_id: SessionId) -> GuildId
     return GuildId(found.guild_id) if found else None
 
 
+def read_administered_pairs(
+    pairs: Collection[tuple[UserId, GuildId]],
+) -> frozenset[tuple[UserId, GuildId]]:
+    """Those of the pairs of which the user is active and administers the guild."""
+    asked = {
+        "user_ids": [user_id for user_id, _ in pairs],
+        "guild_ids": [guild_id for _, guild_id in pairs],
+    }
+    found = rows("read_administered_pairs", asked)
+    return frozenset((UserId(pair.user_id), GuildId(pair.guild_id)) for pair in found)
+
+
 def insert_administrator(guild_id: GuildId, user_id: UserId) -> bool:
     """True if the user did not administer the guild before."""
     return bool(rows("insert_administrator", {"guild_id": guild_id, "user_id": user_id}))
@@ -111,19 +124,33 @@ def release_guild(guild_id: GuildId) -> bool:
     return bool(rows("release_guild", {"guild_id": guild_id}))
 
 
-def read_guild_list(user_id: UserId) -> list[GuildSummary]:
-    """The guilds that an active user administers, by name."""
-    return [
-        GuildSummary(
-            id=GuildId(found.id),
-            name=found.name,
-            hold=hold_from_row(found),
-            counts=counts_from(
-                found.ended, pending=found.n_pending, running=found.n_running, held=found.n_held
-            ),
-            n_sessions=found.n_sessions,
-            next_title=found.next_title,
-            last_finished_at=found.last_finished_at,
-        )
-        for found in rows("read_guild_list", {"user_id": user_id})
-    ]
+class ListedGuilds(NamedTuple):
+    """A user's guilds, and the number of the moment at which they were read."""
+
+    number: int
+    guilds: list[GuildSummary]
+
+
+def read_guild_lists(user_ids: Collection[UserId]) -> dict[UserId, ListedGuilds]:
+    """The guilds that each of the users administers, by name; none for one who is not active."""
+    lists: dict[UserId, ListedGuilds] = {}
+    for found in rows("read_guild_lists", {"user_ids": list(user_ids)}):
+        number = int(found.snapshot_number)
+        listed = lists.setdefault(UserId(found.user_id), ListedGuilds(number, []))
+        if found.id is not None:
+            listed.guilds.append(_summary(found))
+    return lists
+
+
+def _summary(found: Any) -> GuildSummary:
+    return GuildSummary(
+        id=GuildId(found.id),
+        name=found.name,
+        hold=hold_from_row(found),
+        counts=counts_from(
+            found.ended, pending=found.n_pending, running=found.n_running, held=found.n_held
+        ),
+        n_sessions=found.n_sessions,
+        next_title=found.next_title,
+        last_finished_at=found.last_finished_at,
+    )

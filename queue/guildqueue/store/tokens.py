@@ -38,6 +38,11 @@ def find_token(sha256: str) -> Bearer | None:
     return _bearer(found) if found else None
 
 
+def find_tokens(hashes: Collection[str]) -> dict[str, Bearer]:
+    """Whom the tokens of those hashes let in, by hash; who may not come in is not there."""
+    return {found.sha256: _bearer(found) for found in rows("find_tokens", {"hashes": list(hashes)})}
+
+
 def touch_token(token_id: TokenId) -> None:
     """Note that the token was used, to the minute."""
     execute("touch_token", {"token_id": token_id})

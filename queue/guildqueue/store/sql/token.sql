@@ -14,6 +14,16 @@ SELECT token.id, token.name, token.user_id, token.guild_ids, token.verbs, token.
    AND token.revoked_at IS NULL
    AND (token.user_id IS NULL OR auth_user.is_active);
 
+-- name: find_tokens
+-- The same for many hashes at once.
+SELECT token.sha256, token.id, token.name, token.user_id, token.guild_ids, token.verbs,
+       token.source, auth_user.username
+  FROM guildqueue_api_token AS token
+  LEFT JOIN auth_user ON auth_user.id = token.user_id
+ WHERE token.sha256 = ANY(%(hashes)s::text[])
+   AND token.revoked_at IS NULL
+   AND (token.user_id IS NULL OR auth_user.is_active);
+
 -- name: touch_token
 -- When it was last used, to the minute: a row that every request rewrites would only bloat.
 UPDATE guildqueue_api_token SET last_used_at = statement_timestamp()
