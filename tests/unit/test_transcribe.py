@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from guildqueue.worker.handler import HandlerWork, PermanentFailure
+from guildqueue.worker.handler import HandlerWork, PermanentFailure, WorkerUnfit
 from recordings import fetch, transcribe, whisper
 from recordings.fetch import FetchFailed, fetched
 from tests.recording_builders import audio
@@ -163,7 +163,7 @@ def test_a_model_that_is_not_here_is_never_downloaded(
     monkeypatch.setenv("WHISPER_MODEL", model)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
 
-    with pytest.raises(PermanentFailure, match=reason):
+    with pytest.raises(WorkerUnfit, match=reason):
         whisper.model_path()
 
 
@@ -176,7 +176,7 @@ def test_the_bundled_model_is_taken_when_none_is_named() -> None:
 def test_a_bad_number_of_threads_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("WHISPER_THREADS", value)
 
-    with pytest.raises(PermanentFailure, match="WHISPER_THREADS"):
+    with pytest.raises(WorkerUnfit, match="WHISPER_THREADS"):
         whisper.threads()
 
 
