@@ -1,7 +1,7 @@
 """Every page of the console by name, and what its markup must be like."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html.parser import HTMLParser
 
 from guildqueue.domain.ids import GuildId, SessionId
@@ -51,8 +51,13 @@ def stored_meetings(guild_id: GuildId) -> dict[str, SessionId]:
     }
 
 
-def page_paths(guild_id: GuildId, meetings: Mapping[str, SessionId]) -> dict[str, str]:
-    """The address of every page that somebody who is signed in can open."""
+def page_paths(
+    guild_id: GuildId, meetings: Mapping[str, SessionId], *, asked_of: Collection[str] | None = None
+) -> dict[str, str]:
+    """The address of every page that somebody who is signed in can open.
+
+    ``asked_of`` names the meetings whose confirmations are wanted (default: all).
+    """
     paths = {
         "guilds": "/guilds/",
         "queue": f"/guilds/{guild_id}/",
@@ -64,6 +69,8 @@ def page_paths(guild_id: GuildId, meetings: Mapping[str, SessionId]) -> dict[str
     for state, session_id in meetings.items():
         paths[state] = f"/sessions/{session_id}/"
         for verb in ("move", "hold", "cancel", "requeue"):
+            if asked_of is not None and state not in asked_of:
+                continue
             paths[f"{state}-{verb}"] = f"/sessions/{session_id}/{verb}"
     dead = meetings["dead"]
     track = builders.track_ids(dead)[0]
