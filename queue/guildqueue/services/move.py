@@ -1,7 +1,6 @@
 """Move a session: one relative reorder, decided against the queue as it is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guildqueue.domain.errors import NeighbourLeftQueue, SessionLeftQueue
 from guildqueue.domain.ids import GuildId, SessionId
@@ -53,8 +52,10 @@ def move_session(
     )
     outcome = _outcome(session_id, order, plan)
     if plan.changed:
-        orders.write_priorities(guild_id, plan.changed)
-        _refuse_what_left(guild_id, session_id, neighbour, plan)
+        written = orders.write_priorities(guild_id, plan.changed)
+        _refuse_what_left(guild_id, session_id, neighbour, order)
+        outcome = replace(outcome, changed=tuple(s for s in plan.changed if s in written))
+    if outcome.changed:
         sessions.mark_moved(guild_id, [session_id], by=str(caller.principal), place=place)
         _record(guild_id, session_id, place, neighbour, outcome, caller)
     return outcome
@@ -73,26 +74,18 @@ def _outcome(session_id: SessionId, order: GuildOrder, plan: MovePlan) -> MoveOu
 
 
 def _refuse_what_left(
-    guild_id: GuildId, session_id: SessionId, neighbour: SessionId | None, plan: MovePlan
+    guild_id: GuildId, session_id: SessionId, neighbour: SessionId | None, before: GuildOrder
 ) -> None:
     """Raise for a session that ended between the reading and the locking of its rows."""
     named = [session_id] if neighbour is None else [session_id, neighbour]
     left = set(named) - orders.still_outstanding(guild_id, named)
     if not left:
         return
-    order = _numbers(orders.read_order(guild_id), plan)
+    # The numbers from before the plan, which the refusal rolls back.
+    order = [(s.session_id, s.key.priority) for s in before.queue if s.session_id not in left]
     if neighbour is not None and neighbour in left and session_id not in left:
         raise NeighbourLeftQueue(neighbour, order)
     raise SessionLeftQueue(session_id, order)
-
-
-def _numbers(order: GuildOrder, plan: MovePlan) -> Sequence[tuple[SessionId, int]]:
-    """The order as it is without the plan, which the refusal rolls back."""
-    before = {session: number for session, number in plan.order if session not in plan.changed}
-    return [
-        (session.session_id, before.get(session.session_id, session.key.priority))
-        for session in order.queue
-    ]
 
 
 def _record(
