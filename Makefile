@@ -34,7 +34,7 @@ lint: $(DEV_STAMP)
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
-	find templates -name '*.html' -exec $(PY) -m djade --check --target-version 5.2 {} +
+	find templates -name '*.html' -exec .venv/bin/djade --check --target-version 5.2 {} +
 
 bench: $(DEV_STAMP)
 	$(PY) -m benchmarks $(ARGS)
