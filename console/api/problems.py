@@ -135,8 +135,13 @@ def of_anything_else(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def method_not_allowed(allowed: str) -> HttpResponse:
-    response = problem(HTTPStatus.METHOD_NOT_ALLOWED, f"this address takes {allowed}")
-    response["Allow"] = allowed
+    """``allowed`` as an Allow header has it; whatever takes GET is answered HEAD too."""
+    methods = {method.strip() for method in allowed.split(",")}
+    if "GET" in methods:
+        methods.add("HEAD")
+    listed = ", ".join(sorted(methods))
+    response = problem(HTTPStatus.METHOD_NOT_ALLOWED, f"this address takes {listed}")
+    response["Allow"] = listed
     return response
 
 
