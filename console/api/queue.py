@@ -3,13 +3,14 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from console.api.answers import answer, decision, snapshot_body
+from console.api.answers import answer, decision
 from console.api.auth import caller_of, guild_of, session_guild_of
 from console.api.schemas import REFUSALS, Decision, Id, Move, PathId, Rule, Snapshot
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import SessionId
 from guildqueue.domain.moves import check_move, parse_neighbour
 from guildqueue.domain.token import Verb
+from guildqueue.domain.wire import snapshot_body
 from guildqueue.services import apply_rule as rules
 from guildqueue.services import move as moves
 from guildqueue.services.snapshot import queue_snapshot

@@ -4,11 +4,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
-from guildqueue.domain.errors import GuildNotFound, SessionNotFound
+from guildqueue.domain.errors import GuildNotFound, JobNotFound, SessionNotFound
 from guildqueue.domain.guild import GuildRecord, GuildSummary
 from guildqueue.domain.ids import EventId, GuildId, JobId, SessionId, UserId
 from guildqueue.domain.ledger import LedgerRecord
-from guildqueue.domain.session_detail import SessionDetail
+from guildqueue.domain.session_detail import JobDetail, SessionDetail
 from guildqueue.domain.version import version_of
 from guildqueue.store import details, guilds, jobs, ledger, sessions, snapshots
 from guildqueue.store.jobs import JobInput
@@ -52,6 +52,16 @@ def session_guild(session_id: SessionId) -> GuildId:
 def job_guild(job_id: JobId) -> GuildId:
     """The guild that a job belongs to. Raises JobNotFound."""
     return details.job_guild(job_id)
+
+
+def job_detail(job_id: JobId) -> JobDetail:
+    """One job with why it waits and who leases it. Raises JobNotFound."""
+    guild_id = details.job_guild(job_id)
+    job = jobs.read_job(guild_id, job_id)
+    if job is None:
+        raise JobNotFound(job_id)
+    of_session = details.read_job_details(guild_id, job.session_id)
+    return next(detail for detail in of_session if detail.job.id == job_id)
 
 
 def session_detail(session_id: SessionId) -> SessionDetail:
