@@ -1,6 +1,8 @@
 """Quick actions: the whole order by a named key, for real or as a preview."""
 
-from guildqueue.domain.ids import GuildId
+from collections.abc import Sequence
+
+from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.moves import MovePlan
 from guildqueue.domain.principal import Caller
@@ -20,12 +22,20 @@ def apply_rule(guild_id: GuildId, *, rule: str, caller: Caller) -> MoveOutcome:
     """
     locks.lock_order(guild_id)
     plan = _plan(guild_id, rule)
-    if plan.changed:
-        orders.write_priorities(guild_id, plan.changed)
-        sessions.mark_moved(guild_id, plan.changed, by=str(caller.principal), place=rule)
-        changed = {"rule": rule, "sessions": [str(session_id) for session_id in plan.changed]}
-        record_change(guild_id, EventType.RULE_APPLIED, caller=caller, changed=changed)
-    return MoveOutcome(changed=tuple(plan.changed), order=plan.order)
+    if not plan.changed:
+        return MoveOutcome(changed=(), order=plan.order)
+    # A session may have ended between the reading and the locking.
+    written = orders.write_priorities(guild_id, plan.changed)
+    changed = tuple(session_id for session_id in plan.changed if session_id in written)
+    if changed:
+        sessions.mark_moved(guild_id, changed, by=str(caller.principal), place=rule)
+        _record(guild_id, rule, changed, caller)
+    return MoveOutcome(changed=changed, order=plan.order)
+
+
+def _record(guild_id: GuildId, rule: str, changed: Sequence[SessionId], caller: Caller) -> None:
+    facts = {"rule": rule, "sessions": [str(session_id) for session_id in changed]}
+    record_change(guild_id, EventType.RULE_APPLIED, caller=caller, changed=facts)
 
 
 @decided_in_transaction
