@@ -57,9 +57,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return unavailable(request, error)
     if request.path.startswith("/api/"):
         return _problem(500, "Internal Server Error", "a fault of this server; it is in its log")
-    return HttpResponse(
-        defaults.server_error(request).content, status=500, headers={"Cache-Control": "no-store"}
-    )
+    try:
+        response: HttpResponse = defaults.server_error(request)
+    except ValueError:  # a style that nobody collected
+        words = "Something broke here, and it has been written to the log.\n"
+        response = HttpResponse(words, status=500, content_type="text/plain; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def _problem(status: int, title: str, detail: str) -> HttpResponse:
@@ -71,6 +75,6 @@ def _page() -> HttpResponse:
     try:
         # Without the request: its context processors would ask the database for the user.
         return HttpResponse(loader.render_to_string("503.html"), status=503)
-    except TemplateDoesNotExist:
+    except (TemplateDoesNotExist, ValueError):  # or a style that nobody collected
         words = "The queue cannot be reached just now. Try again in a moment.\n"
         return HttpResponse(words, status=503, content_type="text/plain; charset=utf-8")

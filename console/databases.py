@@ -37,7 +37,7 @@ def with_pool(database: dict[str, Any], *, max_size: int) -> dict[str, Any]:
     pool = {
         "min_size": 1,
         "max_size": max_size,
-        "timeout": 5,
+        "timeout": 3,
         # After an outage the pool must be back with the database, not a backoff later: a failed
         # attempt gives up soon, and the next request makes a new one.
         "reconnect_timeout": 3,

@@ -17,7 +17,8 @@ from django.db import connections
 from console.running.children import Child, stop_all
 from console.running.signals import SignalPipe
 
-_STOP_PATIENCE_S = 8.0
+_STOP_GRACE_S = "2"
+_STOP_PATIENCE_S = 5.0  # after which a child is killed, on top of the worker's grace
 _READY_PATIENCE_S = 60.0
 
 
@@ -43,7 +44,7 @@ def run() -> int:
         _tend(children, pipe)
     finally:
         _say("Stopping.")
-        stop_all(children, patience_s=_STOP_PATIENCE_S)
+        stop_all(children, patience_s=_STOP_PATIENCE_S + float(_grace_s()))
         connections.close_all()
     return 0
 
@@ -88,8 +89,14 @@ def _children() -> list[Child]:
     children = [Child("console", [sys.executable, *daphne], serving)]
     if settings.WORKERS > 0:
         worker = ["manage.py", "worker", "--concurrency", str(settings.WORKERS)]
-        children.append(Child("worker", [sys.executable, *worker], dict(os.environ)))
+        # Whoever waits at a terminal after Ctrl+C wants it to end; a lost job is handed back.
+        grace = os.environ | {"QUEUE_STOP_GRACE_SECONDS": _grace_s()}
+        children.append(Child("worker", [sys.executable, *worker], grace))
     return children
+
+
+def _grace_s() -> str:
+    return os.environ.get("QUEUE_STOP_GRACE_SECONDS") or _STOP_GRACE_S
 
 
 def _tend(children: list[Child], pipe: SignalPipe) -> None:
