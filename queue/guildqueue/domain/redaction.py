@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 REDACTED = "[redacted]"
@@ -83,5 +84,20 @@ def redact_value(value: Any) -> Any:
             }
         case Sequence() if not isinstance(value, bytes | bytearray):
             return [redact_value(item) for item in value]
+        case _:
+            return value
+
+
+def storable(value: Any) -> Any:
+    """A JSON value that jsonb takes: without NUL and half a character, without NaN or infinity."""
+    match value:
+        case str():
+            return UNSTORABLE.sub("\ufffd", value)
+        case Mapping():
+            return {storable(str(key)): storable(item) for key, item in value.items()}
+        case Sequence():
+            return [storable(item) for item in value]
+        case float() if not isfinite(value):
+            return None
         case _:
             return value
