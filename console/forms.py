@@ -15,7 +15,7 @@ class SignInForm(AuthenticationForm):
     """Django's own, with the attributes that password managers and screen readers use."""
 
     def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
-        super().__init__(request, *args, **kwargs)
+        super().__init__(request, *args, label_suffix="", **kwargs)
         self.fields["username"].widget.attrs["maxlength"] = 150
 
 

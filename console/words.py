@@ -44,9 +44,10 @@ def duration_words(seconds: float | None) -> str:
     """A length of audio: ``1 h 12 min``, ``9 min``, ``40 s``; None was never measured."""
     if seconds is None:
         return "not measured"
-    if seconds < MINUTE_S:
-        return f"{max(0, round(seconds))} s"
-    minutes = round(seconds / MINUTE_S)
+    whole = max(0, round(seconds))
+    if whole < MINUTE_S:
+        return f"{whole} s"
+    minutes = round(whole / MINUTE_S)
     hours, minutes = divmod(minutes, 60)
     if not hours:
         return f"{minutes} min"

@@ -15,6 +15,7 @@ from guildqueue.domain.errors import (
 )
 from guildqueue.services.move import MoveOutcome
 
+TITLE_UP_TO = 80
 FRESH = "The list is up to date."
 REASONS: dict[type[RequestRefused], str] = {
     SessionLeftQueue: "{title} has left the queue.",
@@ -29,6 +30,7 @@ REASONS: dict[type[RequestRefused], str] = {
 
 def moved(title: str, outcome: MoveOutcome) -> str:
     """A move's outcome, with both places in line where the session has one."""
+    title = short(title)
     if not outcome.changed:
         return f"Nothing to do: {title} is there already."
     if outcome.place_before is None or outcome.place_after is None:
@@ -40,25 +42,27 @@ def moved(title: str, outcome: MoveOutcome) -> str:
 
 
 def held(title: str, changed: bool) -> str:
+    title = short(title)
     return f"{title} is held." if changed else f"Nothing to do: {title} is held already."
 
 
 def released(title: str, changed: bool) -> str:
+    title = short(title)
     return f"{title} is released." if changed else f"Nothing to do: {title} is not held."
 
 
 def cancelled(title: str, jobs: Sequence[object]) -> str:
-    return f"{title} is cancelled: {counted(len(jobs), 'job')} stopped."
+    return f"{short(title)} is cancelled: {counted(len(jobs), 'job')} stopped."
 
 
 def requeued(title: str, jobs: Sequence[object]) -> str:
-    return f"{title} is back in the queue with {counted(len(jobs), 'job')}."
+    return f"{short(title)} is back in the queue with {counted(len(jobs), 'job')}."
 
 
 def dropped(name: str, changed: bool) -> str:
     if changed:
-        return f"The document no longer waits for the track of {name}."
-    return f"Nothing to do: no document waits for the track of {name}."
+        return f"The document no longer waits for the track of {short(name)}."
+    return f"Nothing to do: no document waits for the track of {short(name)}."
 
 
 def ruled(title: str, changed: Sequence[object]) -> str:
@@ -66,6 +70,11 @@ def ruled(title: str, changed: Sequence[object]) -> str:
     if not changed:
         return f"Nothing to do: the queue already stands as “{title}” would put it."
     return f"“{title}” is applied."
+
+
+def short(title: str) -> str:
+    """As much of a title as a sentence can carry."""
+    return title if len(title) <= TITLE_UP_TO else f"{title[:TITLE_UP_TO]}…"
 
 
 def refused(verb: str, error: RequestRefused, title: str, *, moved_id: int = 0) -> str:
@@ -77,4 +86,4 @@ def _reason(error: RequestRefused, title: str, moved_id: int) -> str:
     if isinstance(error, InLane) and error.session_id != moved_id:
         return "the session to move it next to runs next, ahead of the order."
     words = REASONS.get(type(error))
-    return words.format(title=title) if words else f"{error}."
+    return words.format(title=short(title)) if words else f"{error}."
