@@ -1,13 +1,11 @@
 """The parent of `make run`: prepare, start, tell where to go, tend, stop."""
 
-import json
 import os
 import socket
 import sys
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import django
 from django.conf import settings
@@ -16,6 +14,7 @@ from django.db import connections
 
 from console.running.children import Child, stop_all
 from console.running.signals import SignalPipe
+from console.running.welcome import welcome
 
 _STOP_GRACE_S = "2"
 _STOP_PATIENCE_S = 5.0  # after which a child is killed, on top of the worker's grace
@@ -65,21 +64,8 @@ def prepare() -> None:
     call_command("collectstatic", verbosity=0, interactive=False)
     if "demo" in get_commands():
         call_command("demo")
-    # One connection at rest: the server of the embedded database must not stop in between.
-
-
-def welcome(url: str, sign_in: Path) -> str:
-    """What a person reads when the console answers."""
-    lines = ["", f"  Guild Queue is ready: {url}", ""]
-    try:
-        users = json.loads(sign_in.read_text("utf-8"))["users"]
-        lines += [f"  Sign in as {user['username']} with {user['password']}" for user in users]
-        lines += ["", f"  (also in {sign_in})"]
-    except FileNotFoundError:
-        lines += ["  Make a user with: .venv/bin/python manage.py createsuperuser"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        lines += [f"  The demo sign-ins in {sign_in} cannot be read: {error}"]
-    return "\n".join([*lines, "  Ctrl+C stops everything.", ""])
+    # The embedded server stays: this process is one of its users until it ends.
+    connections.close_all()
 
 
 def _children() -> list[Child]:

@@ -12,6 +12,12 @@ from django.db import connections
 from console import checks
 
 
+def with_database(monkeypatch: pytest.MonkeyPatch, **database: Any) -> None:
+    """Only for our checks: Django's own idea of its databases is left alone."""
+    fake = types.SimpleNamespace(DATABASES={"default": database})
+    monkeypatch.setattr(checks, "settings", fake)
+
+
 def ids(messages: list[CheckMessage]) -> list[str]:
     assert all(message.hint for message in messages)
     return [str(message.id) for message in messages]
@@ -22,8 +28,8 @@ def test_this_installation_has_no_fault_of_ours() -> None:
 
 
 @pytest.mark.parametrize("age", [1, 600, None])
-def test_kept_connections_are_found(settings: Any, age: int | None) -> None:
-    settings.DATABASES = {"default": {"CONN_MAX_AGE": age}}
+def test_kept_connections_are_found(monkeypatch: pytest.MonkeyPatch, age: int | None) -> None:
+    with_database(monkeypatch, CONN_MAX_AGE=age)
 
     assert ids(checks.connections_are_not_kept()) == ["console.E001"]
 
@@ -47,16 +53,16 @@ def test_a_postgresql_that_is_too_old_is_found(
 
 
 def test_a_console_without_a_pool_is_found_only_where_it_serves(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings.DATABASES = {"default": {"OPTIONS": {}}}
+    with_database(monkeypatch, OPTIONS={})
     monkeypatch.delitem(sys.modules, "console.asgi", raising=False)
     assert checks.console_has_a_pool() == []
 
     monkeypatch.setitem(sys.modules, "console.asgi", types.ModuleType("console.asgi"))
     assert ids(checks.console_has_a_pool()) == ["console.E004"]
 
-    settings.DATABASES = {"default": {"OPTIONS": {"pool": {"max_size": 1}}}}
+    with_database(monkeypatch, OPTIONS={"pool": {"max_size": 1}})
     assert checks.console_has_a_pool() == []
 
 
