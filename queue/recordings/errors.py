@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from guildqueue.domain.errors import QueueError
+from guildqueue.domain import errors
 
 
-class RecordingRefused(QueueError):
+class RecordingRefused(errors.QueueError):
     """A file that is not a whole, honest recording; nothing of it was kept."""
 
     def __init__(self, path: Path | str, fault: str) -> None:
@@ -14,7 +14,7 @@ class RecordingRefused(QueueError):
         super().__init__(f"{one_line(str(path))}: {self.fault}")
 
 
-class GuildNeeded(QueueError):
+class GuildNeeded(errors.GuildNeeded):
     """A recording that does not say whose it is, imported without naming a guild."""
 
     def __init__(self, path: Path | str) -> None:

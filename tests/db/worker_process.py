@@ -82,6 +82,8 @@ def worker_processes(database_url: str, folder: Path) -> Iterator[Workers]:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if workers.started:
+            print(workers.log)  # noqa: T201 - shown where the test failed
 
 
 def is_alive(pid: int) -> bool:

@@ -1,12 +1,27 @@
 """The arguments that several commands take, spelled and refused the same everywhere."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from django.conf import settings
 
-from guildqueue.domain.ids import BIGINT_MAX, GuildId
+from guildqueue.domain.errors import JobNotFound, SessionNotFound
+from guildqueue.domain.ids import BIGINT_MAX, GuildId, JobId, SessionId
 from guildqueue.management.ending import Misused
+from guildqueue.management.output import Output
+from guildqueue.services import browse
+
+Options = Mapping[str, Any]
+Run = Callable[[Output, Options], None]
+
+
+def add_subcommand(subparsers: Any, name: str, run: Run, *, about: str) -> ArgumentParser:
+    """A parser for ``queue NAME``, which ``run`` answers."""
+    parser: ArgumentParser = subparsers.add_parser(name, help=about, description=about)
+    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+    parser.set_defaults(run=run)
+    return parser
 
 
 def identifier(text: str) -> int:
@@ -48,4 +63,20 @@ def sole_guild(given: Sequence[int] | None) -> GuildId:
     guild_id = guild_or_none(given)
     if guild_id is None:
         raise Misused("a guild is needed: -g/--guild ID, or GUILDQUEUE_GUILD")
+    return guild_id
+
+
+def session_in_guild(session_id: int, given: Sequence[int] | None) -> GuildId:
+    """The session's guild. Raises SessionNotFound where another guild was named."""
+    guild_id = browse.session_guild(SessionId(session_id))
+    if guild_or_none(given) not in (None, guild_id):
+        raise SessionNotFound(session_id)
+    return guild_id
+
+
+def job_in_guild(job_id: int, given: Sequence[int] | None) -> GuildId:
+    """The job's guild. Raises JobNotFound where another guild was named."""
+    guild_id = browse.job_guild(JobId(job_id))
+    if guild_or_none(given) not in (None, guild_id):
+        raise JobNotFound(job_id)
     return guild_id

@@ -4,10 +4,12 @@ import contextlib
 from collections.abc import Iterator
 
 from django.core.management import CommandError
-from django.db import Error, InterfaceError, OperationalError, ProgrammingError
+from django.db import Error, InterfaceError, OperationalError
 
 from guildqueue.domain.errors import InvalidInput, QueueError
 from guildqueue.worker.schema import SchemaBehind
+
+_MISSING = ("42P01", "42703", "42883")  # a table, a column, a function
 
 
 class Broken(CommandError):
@@ -36,21 +38,28 @@ def ended_in_one_line() -> Iterator[None]:
     """Turn whatever the inside raises, and people may meet, into the command's last line."""
     try:
         yield
-    except InvalidInput as error:
-        raise Misused(str(error)) from error
-    except QueueError as error:
-        raise Refused(str(error)) from error
-    except SchemaBehind as error:
-        raise Broken(str(error)) from error
-    except (OperationalError, InterfaceError) as error:
-        raise Broken(f"the database is away: {error}") from error
-    except ProgrammingError as error:
-        hint = "; is the schema current? (manage.py migrate)"
-        raise Broken(f"the database refused: {error}{hint}") from error
-    except (Error, OSError) as error:
-        raise Broken(str(error)) from error
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt as error:
         raise CommandError("stopped", returncode=130) from error
+    except (QueueError, SchemaBehind, Error, OSError) as error:
+        raise _last_line(error) from error
+
+
+def _last_line(error: Exception) -> CommandError:
+    match error:
+        case InvalidInput():
+            return Misused(str(error))
+        case QueueError():
+            return Refused(str(error))
+        case OperationalError() | InterfaceError():
+            return Broken(f"the database is away: {error}")
+        case Error() if getattr(error.__cause__, "sqlstate", None) in _MISSING:
+            return Broken("the schema is not current: run manage.py migrate first")
+        case Error():
+            return Broken(f"the database refused: {error}")
+        case _:
+            return Broken(str(error))
 
 
 def one_line(text: str) -> str:
