@@ -1,11 +1,13 @@
 """What tests ask the tables themselves: row versions, numbers, and states put there by hand."""
 
+import re
 from collections.abc import Collection
 from typing import Any
 
 from django.db import connection
 
 from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.store.statements import load_statements
 from tests.db.races import query
 
 TABLES = (
@@ -71,3 +73,17 @@ def write(statement: str, *params: Any) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement, params)
         return int(cursor.rowcount)
+
+
+def prepare(handle: str, name: str) -> list[str]:
+    """Prepare the named statement on this connection as ``handle``; its parameters in order."""
+    params: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found[1] not in params:
+            params.append(found[1])
+        return f"${params.index(found[1]) + 1}"
+
+    text = re.sub(r"%\((\w+)\)s", numbered, load_statements()[name])
+    write(f"PREPARE {handle} AS {text.replace('%', '%%')}")
+    return params

@@ -1,7 +1,8 @@
 -- name: upsert_guild
 -- The guild with what was given written over what it had; null keeps what is there.
 INSERT INTO guildqueue_guild (id, name, root, running_cap)
-VALUES (%(guild_id)s, coalesce(%(name)s::text, %(guild_id)s::text), %(root)s, %(running_cap)s)
+VALUES (%(guild_id)s::bigint, coalesce(%(name)s::text, %(guild_id)s::bigint::text), %(root)s,
+        %(running_cap)s)
 ON CONFLICT (id) DO UPDATE
    SET name = coalesce(%(name)s::text, guildqueue_guild.name),
        root = coalesce(%(root)s::text, guildqueue_guild.root),

@@ -122,11 +122,6 @@ UPDATE guildqueue_job
    AND state IN ('done', 'dead', 'cancelled', 'running')
 RETURNING id;
 
--- name: read_counters
--- How many jobs of a guild ended in each state. Index: guild_count_guild.
-SELECT state, sum(delta)::bigint AS n FROM guildqueue_guild_count
- WHERE guild_id = %(guild_id)s GROUP BY state;
-
 -- name: read_unfolded
 -- Guilds with many counting steps. Index: guild_count_guild, all of it.
 SELECT guild_id FROM guildqueue_guild_count
