@@ -1,5 +1,7 @@
 """Who may see and change what; nothing else looks a guild up for a request."""
 
+from collections.abc import Collection
+
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -36,6 +38,13 @@ def administered_session_for(user_id: UserId, session_id: int) -> GuildId:
         return membership.administered_session(user_id, session_id=SessionId(session_id))
     except SessionNotFound as error:
         raise Http404("no such session") from error
+
+
+def administered_pairs(
+    pairs: Collection[tuple[UserId, GuildId]],
+) -> frozenset[tuple[UserId, GuildId]]:
+    """Those of the pairs of which the user is active and administers the guild; one read."""
+    return membership.administered_pairs(pairs)
 
 
 def guild_of_token(bearer: Bearer, guild_id: int, verb: Verb) -> GuildRecord:

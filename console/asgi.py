@@ -2,6 +2,7 @@
 
 import os
 
+from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 from django.core.checks import run_checks
 from django.core.management.base import SystemCheckError
@@ -10,7 +11,11 @@ from console.checks import SERVING
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.serving")
 
-application = get_asgi_application()
+_django = get_asgi_application()
+
+from console.live.routing import with_streams  # noqa: E402 - needs the apps, which are ready now
+
+application = ProtocolTypeRouter({"http": with_streams(_django)})
 
 # A server runs no `manage.py check`, and these faults would show only under load.
 if _faults := run_checks(tags=[SERVING]):

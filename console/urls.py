@@ -8,6 +8,7 @@ handler500 = "console.away.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="health-show"),
     path("metrics", health.metrics, name="metrics-show"),
+    path("", include("console.live.urls")),
     path("api/", include("console.api.urls")),
     path("", include("console.views.urls")),
 ]

@@ -55,7 +55,7 @@ def committed_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
         connections.close_all()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def database_url(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> str:
     """The test database's address, for a process of its own."""
     with django_db_blocker.unblock():
