@@ -104,11 +104,15 @@ def model_path(name: str | None = None) -> Path:
 
 
 def threads() -> int:
-    """Processor threads a transcription may use: WHISPER_THREADS, else one a processor."""
+    """Processor threads a transcription may use: WHISPER_THREADS, else its share of the processors.
+
+    GUILDQUEUE_CONCURRENCY, which the worker sets, says how many run at once.
+    """
     value = os.environ.get("WHISPER_THREADS") or "0"
     if not value.isdecimal() or int(value) > 1024:
         raise WorkerUnfit(f"WHISPER_THREADS={one_line(value)}: must be a number from 0 up.")
-    return int(value) or len(os.sched_getaffinity(0))
+    n_at_once = int(os.environ.get("GUILDQUEUE_CONCURRENCY") or 1)
+    return int(value) or max(1, len(os.sched_getaffinity(0)) // n_at_once)
 
 
 def _bundled() -> Path:
