@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 RATE = 16_000
 PAUSE_S = 0.45
-# Four bits fewer cannot be heard and halve a FLAC file.
-_QUIET_BITS = 4
+# Six bits fewer make a FLAC file a third of its size, and a worker hears the same words.
+_QUIET_BITS = 6
 
 _SYNCHRONOUS = 2
 _NO_EXIT = 1 << 15
@@ -61,12 +61,22 @@ VOICES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenLine:
+    """A line where it is heard; times in seconds from the meeting's beginning."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTrack:
-    """One speaker's file and its length."""
+    """One speaker's file, its length, and what is said on it, in order."""
 
     speaker: str
     path: Path
     seconds: float
+    lines: tuple[SpokenLine, ...] = ()
 
 
 def record_meeting(
@@ -81,28 +91,35 @@ def record_meeting(
 
     speakers = list(dict.fromkeys(line.speaker for line in lines))
     tracks: dict[str, list[Samples]] = {speaker: [] for speaker in speakers}
+    spoken: dict[str, list[SpokenLine]] = {speaker: [] for speaker in speakers}
     lengths = dict.fromkeys(speakers, 0)
     now = 0
     for line in lines:
         voice = voices[speakers.index(line.speaker) % len(voices)]
         said = synthesise(line.text, voice)
         tracks[line.speaker] += [np.zeros(now - lengths[line.speaker], np.int16), said]
-        now += len(said)
+        start_s, now = now / RATE, now + len(said)
+        spoken[line.speaker].append(SpokenLine(start_s=start_s, end_s=now / RATE, text=line.text))
         lengths[line.speaker] = now
         now += round(PAUSE_S * RATE)
     folder.mkdir(parents=True, exist_ok=True)
     return tuple(
-        write_track(folder / f"{number}-{speaker}.flac", speaker, np.concatenate(tracks[speaker]))
+        RecordedTrack(
+            speaker=speaker,
+            path=write_track(folder / f"{number}-{speaker}.flac", np.concatenate(tracks[speaker])),
+            seconds=lengths[speaker] / RATE,
+            lines=tuple(spoken[speaker]),
+        )
         for number, speaker in enumerate(speakers, start=1)
     )
 
 
-def write_track(path: Path, speaker: str, samples: "Samples") -> RecordedTrack:
-    """``samples`` as a FLAC file at ``path``."""
+def write_track(path: Path, samples: "Samples") -> Path:
+    """``samples`` as a FLAC file at ``path``, which is returned."""
     import soundfile  # noqa: PLC0415
 
     soundfile.write(path, samples >> _QUIET_BITS << _QUIET_BITS, RATE, subtype="PCM_16")
-    return RecordedTrack(speaker=speaker, path=path, seconds=len(samples) / RATE)
+    return path
 
 
 def synthesise(text: str, voice: Voice) -> "Samples":
