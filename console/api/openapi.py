@@ -33,8 +33,10 @@ def openapi_document() -> dict[str, Any]:
     document: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix=PREFIX)))
     document["servers"] = [{"url": "/"}]
     del document["components"]["schemas"]["Nothing"]
-    for operation in _operations(document):
-        _forget_no_body(operation)
+    for method, operation in _operations(document):
+        _simplify_body(operation)
+        if method == "get":
+            del operation["responses"]["413"], operation["responses"]["415"]
         for response in operation["responses"].values():
             _name_problem(response)
         header = {"description": "Bearer", "schema": {"type": "string"}}
@@ -42,17 +44,22 @@ def openapi_document() -> dict[str, Any]:
     return document
 
 
-def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in document["paths"].values():
-        yield from path.values()
+        yield from path.items()
 
 
-def _forget_no_body(operation: dict[str, Any]) -> None:
-    """A call without fields reads its body only to refuse one; a caller sends none."""
-    if NOTHING in json.dumps(operation.get("requestBody", {})):
+def _simplify_body(operation: dict[str, Any]) -> None:
+    """A body that may be left out stays a plain reference, and one without fields goes.
+
+    A call without fields reads its body only to refuse one, so a client sends none.
+    """
+    if "requestBody" not in operation:
+        return
+    media = operation["requestBody"]["content"]["application/json"]
+    media["schema"] = media["schema"].get("allOf", [media["schema"]])[0]
+    if media["schema"] == {"$ref": NOTHING}:
         del operation["requestBody"]
-    if "requestBody" not in operation and "413" in operation["responses"]:
-        del operation["responses"]["413"], operation["responses"]["415"]
 
 
 def _name_problem(response: dict[str, Any]) -> None:

@@ -38,14 +38,20 @@ def nowhere(request: HttpRequest, rest: str = "") -> HttpResponse:
     return not_found(request)
 
 
-def _wrapped(pattern: URLPattern) -> URLPattern:
-    pattern.callback = in_problem_terms(cast(View, pattern.callback))
-    return pattern
+def calls() -> list[URLPattern]:
+    """One pattern an address; ninja has one a method, of which only the first is ever reached."""
+    found: dict[str, URLPattern] = {}
+    for pattern in api.urls[0]:
+        # Ninja's address of itself only helps to find the others.
+        if isinstance(pattern, URLPattern) and pattern.name != "api-root":
+            found.setdefault(str(pattern.pattern), pattern)
+    for pattern in found.values():
+        pattern.callback = in_problem_terms(cast(View, pattern.callback))
+    return list(found.values())
 
 
 urlpatterns: list[URLPattern] = [
-    # Ninja adds an address of its own that only helps to find the others.
-    *(_wrapped(p) for p in api.urls[0] if isinstance(p, URLPattern) and p.name != "api-root"),
+    *calls(),
     path("openapi.json", in_problem_terms(openapi_json), name="api-openapi-show"),
     re_path(r"^(?P<rest>.*)$", nowhere, name="api-not-found"),
 ]
