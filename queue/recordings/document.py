@@ -55,13 +55,11 @@ def run(work: HandlerWork, report: Callable[[float], None]) -> HandlerResult:
     for index, needed in enumerate(work.inputs, start=1):
         transcripts.append(_read_transcript(work.guild_id, needed))
         report(0.9 * index / len(work.inputs))
-    document: Document = {
-        "version": 1,
-        "title": str(work.payload.get("title") or "Untitled meeting"),
-        "started_at": work.payload.get("started_at") or None,
-        "speakers": _speakers(transcripts),
-        "turns": merge_tracks(transcripts),
-    }
+    document = merge_document(
+        str(work.payload.get("title") or "Untitled meeting"),
+        work.payload.get("started_at") or None,
+        transcripts,
+    )
     name = write_result(work, "documents", document)
     return HandlerResult(
         result={
@@ -70,6 +68,19 @@ def run(work: HandlerWork, report: Callable[[float], None]) -> HandlerResult:
             "speakers": len(document["speakers"]),
         }
     )
+
+
+def merge_document(
+    title: str, started_at: str | None, transcripts: Sequence[Transcript]
+) -> Document:
+    """The meeting's text out of its tracks' texts."""
+    return {
+        "version": 1,
+        "title": title,
+        "started_at": started_at,
+        "speakers": _speakers(transcripts),
+        "turns": merge_tracks(transcripts),
+    }
 
 
 def merge_tracks(transcripts: Sequence[Transcript]) -> list[Turn]:

@@ -64,8 +64,18 @@ def write_result(work: HandlerWork, folder: str, content: Mapping[str, Any]) -> 
 
     The name is relative to the media root. The file is there whole or not at all.
     """
-    name = f"{folder}/{work.guild_id}/{work.session_id}/{work.job_id}-{work.token}.json"
-    target = media_root() / name
+    name = result_name(work, folder)
+    write_json(media_root() / name, content)
+    return name
+
+
+def result_name(work: HandlerWork, folder: str) -> str:
+    """Where the result of this lease lies, relative to the media root."""
+    return f"{folder}/{work.guild_id}/{work.session_id}/{work.job_id}-{work.token}.json"
+
+
+def write_json(target: Path, content: Mapping[str, Any]) -> None:
+    """Put ``content`` at ``target``, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -76,7 +86,6 @@ def write_result(work: HandlerWork, folder: str, content: Mapping[str, Any]) -> 
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
-    return name
 
 
 def _file_path(uri: str) -> str:
