@@ -14,6 +14,12 @@ from console.api.problems import MEDIA_TYPE
 PREFIX = "/api/"
 PROBLEM = "#/components/schemas/Problem"
 NOTHING = "#/components/schemas/Nothing"
+QUEUE = "/api/guilds/{guild_id}/queue"
+STREAM = """The queue as it changes, for as long as the connection lasts: server-sent events.
+
+Each event is named `snapshot`, its data is the snapshot on one line and its id the snapshot's
+version. The first comes at once, the next ones when something changed.
+"""
 
 
 @require_safe
@@ -41,7 +47,22 @@ def openapi_document() -> dict[str, Any]:
             _name_problem(response)
         header = {"description": "Bearer", "schema": {"type": "string"}}
         operation["responses"]["401"]["headers"] = {"WWW-Authenticate": header}
+    document["paths"][f"{QUEUE}/stream"] = {"get": _stream(document["paths"][QUEUE]["get"])}
     return document
+
+
+def _stream(reading: dict[str, Any]) -> dict[str, Any]:
+    """The stream, which ninja does not serve: who may read the queue may watch it."""
+    refusals = {status: reading["responses"][status] for status in ("401", "403", "404", "503")}
+    events = {"description": "OK", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    return {
+        **reading,
+        "operationId": "watch_queue",
+        "summary": "Watch Queue",
+        "description": STREAM,
+        "parameters": [p for p in reading["parameters"] if p["in"] == "path"],
+        "responses": {"200": events, **refusals},
+    }
 
 
 def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

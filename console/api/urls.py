@@ -26,10 +26,16 @@ def in_problem_terms(view: View) -> View:
             request.method = "GET"
         response = view(request, *args, **kwargs)
         if isinstance(response, HttpResponseNotAllowed):
-            return method_not_allowed(response["Allow"])
+            return method_not_allowed(", ".join(allowed(response["Allow"])))
         return response
 
     return wrapped
+
+
+def allowed(methods: str) -> list[str]:
+    """The methods of an Allow header, in one order and with the HEAD that goes with GET."""
+    listed = {method.strip() for method in methods.split(",")}
+    return sorted(listed | {"HEAD"} if "GET" in listed else listed)
 
 
 @csrf_exempt
