@@ -7,16 +7,14 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError
 from django.db import Error
 
-from console.running.children import die_with
+from console.running.above import MakeAbove
 from console.running.parent import PortTaken, run
 
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-    if "MAKELEVEL" in os.environ:
-        die_with(os.getppid())
     try:
-        return run()
+        return run(MakeAbove())
     except (ImproperlyConfigured, PortTaken, CommandError, Error) as error:
         print(" ".join(str(error).split()), file=sys.stderr)  # noqa: T201
         return 1

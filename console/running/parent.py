@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command, get_commands
 from django.db import connections
 
+from console.running.above import MakeAbove
 from console.running.children import Child, stop_all
 from console.running.signals import SignalPipe
 from console.running.welcome import welcome
@@ -32,7 +33,7 @@ class PortTaken(Exception):
         )
 
 
-def run() -> int:
+def run(above: MakeAbove) -> int:
     """Blocks until a signal says stop; 0 then, and no process of ours is left."""
     django.setup()
     refuse_taken_port(settings.PORT)
@@ -40,7 +41,7 @@ def run() -> int:
     pipe = SignalPipe()
     children = _children()
     try:
-        _tend(children, pipe)
+        _tend(children, pipe, above)
     finally:
         _say("Stopping.")
         stop_all(children, patience_s=_STOP_PATIENCE_S + float(_grace_s()))
@@ -85,7 +86,7 @@ def _grace_s() -> str:
     return os.environ.get("QUEUE_STOP_GRACE_SECONDS") or _STOP_GRACE_S
 
 
-def _tend(children: list[Child], pipe: SignalPipe) -> None:
+def _tend(children: list[Child], pipe: SignalPipe, above: MakeAbove) -> None:
     announce_by = time.monotonic() + _READY_PATIENCE_S
     announced = False
     while True:
@@ -99,7 +100,7 @@ def _tend(children: list[Child], pipe: SignalPipe) -> None:
         elif not announced and now > announce_by:
             announced = True
             _say(f"The console does not answer at {_url()}healthz yet; its log is above.")
-        if pipe.wait(0.5 if announced else 0.1):
+        if pipe.wait(0.5 if announced else 0.1) or above.was_interrupted():
             return
 
 

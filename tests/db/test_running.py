@@ -2,6 +2,7 @@
 
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -26,15 +27,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+RUN = (sys.executable, "-m", "console.running")
+
+
 class Running:
     """``python -m console.running`` on a free port, with its words line by line."""
 
-    def __init__(self, data_dir: Path, port: int | None = None, **environment: str) -> None:
-        self.port = port or free_port()
+    def __init__(self, data_dir: Path, words: Sequence[str] = RUN, **environment: str) -> None:
+        self.port = free_port()
         inherited = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
         ours = {"GUILDQUEUE_DATA_DIR": str(data_dir), "PORT": str(self.port), "WORKERS": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "console.running"],
+            words,
             cwd=PROJECT,
             env=inherited | ours | environment,
             stdout=subprocess.PIPE,
@@ -193,7 +197,7 @@ def test_a_bad_setting_is_one_line_and_exit_1(tmp_path: Path, name: str, value: 
 def run_once(data_dir: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     inherited = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
     return subprocess.run(
-        [sys.executable, "-m", "console.running"],
+        RUN,
         cwd=PROJECT,
         env=inherited | {"GUILDQUEUE_DATA_DIR": str(data_dir)} | environment,
         capture_output=True,
@@ -201,3 +205,20 @@ def run_once(data_dir: Path, **environment: str) -> subprocess.CompletedProcess[
         timeout=60,
         check=False,
     )
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_end_of_make_alone_is_the_end_of_all(
+    tmp_path: Path, data_dir: Path, number: int
+) -> None:
+    recipe = f"run:\n\t@exec '{sys.executable}' -m console.running\n"
+    (tmp_path / "Makefile").write_text(recipe)
+    words = ["make", "-s", "-f", str(tmp_path / "Makefile"), "run"]
+    run = Running(data_dir, words=words)
+    run.wait_for("Guild Queue is ready")
+    family = run.family(data_dir)
+
+    run.end(number)
+
+    assert wait_until(lambda: not any(map(is_running, family)))
