@@ -9,7 +9,7 @@ from guildqueue.domain.snapshot import LastMove, WaitsFor
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 
 WAITS_FOR_WORDS = {
-    WaitsFor.HOLD: "waits: held",
+    WaitsFor.HOLD: "waits for a release",
     WaitsFor.DEPENDENCY: "waits for its tracks",
     WaitsFor.DEPENDENCY_FAILED: "waits for a track that failed",
     WaitsFor.NOT_BEFORE: "waits for its time",

@@ -8,10 +8,11 @@ from django.views.decorators.http import require_http_methods
 from console.access import administered_session, caller_of
 from console.forms import parse_place_number, parse_to
 from console.views import outcomes
+from console.views.answers import see_back
 from console.views.asking import asking
 from console.views.line import whole_line
 from console.views.pages import guild_page
-from console.views.refusals import says_refusals, see_back
+from console.views.refusals import says_refusals
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.moves import Place

@@ -5,11 +5,11 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
-from guildqueue.domain.errors import InvalidInput
+from guildqueue.domain.errors import GuildNotFound, InvalidInput, JobNotFound, SessionNotFound
 
 View = Callable[..., HttpResponseBase]
 
@@ -24,6 +24,9 @@ def guild_page(view: View) -> View:
             response = view(request, **ids)
         except InvalidInput as error:
             response = bad_request(request, str(error))
+        except (GuildNotFound, SessionNotFound, JobNotFound) as error:
+            # Removed between the look at whose it is and the look at what it is.
+            raise Http404("gone meanwhile") from error
         add_never_cache_headers(response)
         patch_vary_headers(response, ["HX-Request"])
         return response

@@ -1,4 +1,4 @@
-"""Where a change of one session ends: back where it was asked, or refused with a fresh page."""
+"""What the queue refuses, answered with 409, why in one sentence, and the queue as it is now."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,22 +6,21 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 
-from console.access import administered_session
+from console.access import administered_guild, administered_session
 from console.views import outcomes
-from console.views.guilds import queue_response, see_queue
+from console.views.answers import queue_response
 from guildqueue.domain.errors import RequestRefused
-from guildqueue.domain.ids import GuildId, SessionId
+from guildqueue.domain.ids import SessionId
 from guildqueue.services.browse import session_detail
 
-SessionView = Callable[..., HttpResponse]
+View = Callable[..., HttpResponse]
 
 
-def says_refusals(verb: str) -> Callable[[SessionView], SessionView]:
-    """Answer a refusal with 409, why in one sentence, and the queue as it is now."""
+def says_refusals(verb: str) -> Callable[[View], View]:
+    """For a view of one session: ``verb`` is what was not done, as in "Not moved"."""
 
-    def decorate(view: SessionView) -> SessionView:
+    def decorate(view: View) -> View:
         @wraps(view)
         def wrapped(request: HttpRequest, session_id: int, **more: Any) -> HttpResponse:
             try:
@@ -38,10 +37,19 @@ def says_refusals(verb: str) -> Callable[[SessionView], SessionView]:
     return decorate
 
 
-def see_back(request: HttpRequest, guild_id: GuildId, session_id: SessionId) -> HttpResponse:
-    """303 to the page that the change was asked on: the session's own, else the queue."""
-    if request.POST.get("back") != "session":
-        return see_queue(guild_id, session_id=session_id)
-    response = redirect("session-show", session_id)
-    response.status_code = 303
-    return response
+def says_guild_refusals(verb: str) -> Callable[[View], View]:
+    """For a view of a whole guild."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def wrapped(request: HttpRequest, guild_id: int, **more: Any) -> HttpResponse:
+            try:
+                return view(request, guild_id=guild_id, **more)
+            except RequestRefused as error:
+                guild = administered_guild(request, guild_id)
+                messages.error(request, outcomes.refused(verb, error, guild.name))
+                return queue_response(request, guild.id, status=409)
+
+        return wrapped
+
+    return decorate

@@ -7,18 +7,19 @@ from django.views.decorators.http import require_http_methods
 
 from console.access import administered_guild, caller_of
 from console.views import outcomes
-from console.views.guilds import queue_response, see_queue
+from console.views.answers import see_queue
 from console.views.line import whole_line
 from console.views.pages import guild_page
+from console.views.refusals import says_guild_refusals
 from console.views.rule_preview import rule_preview
 from console.words import rule_words
-from guildqueue.domain.errors import RequestRefused
 from guildqueue.domain.rules import KNOWN_RULES
 from guildqueue.services.apply_rule import apply_rule, preview_rule
 
 
 @guild_page
 @require_http_methods(["GET", "HEAD", "POST"])
+@says_guild_refusals("applied")
 def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
     guild = administered_guild(request, guild_id)
     if rule not in KNOWN_RULES:
@@ -28,10 +29,6 @@ def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
         shown = rule_preview(whole_line(guild.id), outcome)
         context = {"guild": guild, "rule": rule, "preview": shown}
         return render(request, "guilds/rule.html", context)
-    try:
-        outcome = apply_rule(guild.id, rule=rule, caller=caller_of(request))
-    except RequestRefused as error:
-        messages.error(request, outcomes.refused("applied", error, rule_words(rule)))
-        return queue_response(request, guild.id, status=409)
+    outcome = apply_rule(guild.id, rule=rule, caller=caller_of(request))
     messages.success(request, outcomes.ruled(rule_words(rule), outcome.changed))
     return see_queue(guild.id)

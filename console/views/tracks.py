@@ -2,11 +2,12 @@
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from console.access import administered_session, caller_of
 from console.views import outcomes
+from console.views.answers import see_session
 from console.views.pages import guild_page
 from console.views.refusals import says_refusals
 from guildqueue.domain.ids import JobId, SessionId
@@ -34,7 +35,7 @@ def requeue(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
         return _ask(request, detail, job, context)
     jobs = requeue_job(JobId(job_id), guild_id=guild_id, caller=caller_of(request))
     messages.success(request, outcomes.requeued(job.name, jobs))
-    return _see(session_id)
+    return see_session(session_id)
 
 
 @guild_page
@@ -52,7 +53,7 @@ def drop(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
         return _ask(request, detail, job, context)
     changed = drop_track(JobId(job_id), guild_id=guild_id, caller=caller_of(request))
     messages.success(request, outcomes.dropped(job.name, changed))
-    return _see(session_id)
+    return see_session(session_id)
 
 
 def _track(session_id: int, job_id: int) -> tuple[SessionDetail, Job]:
@@ -72,9 +73,3 @@ def _ask(
         "sessions/track.html",
         {"detail": detail, "job": job, "back": "session", **context},
     )
-
-
-def _see(session_id: int) -> HttpResponse:
-    response = redirect("session-show", session_id)
-    response.status_code = 303
-    return response

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from guildqueue.domain.errors import QueueBusy
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.moves import Place
 from guildqueue.services.hold import hold_guild, hold_session
@@ -263,11 +264,70 @@ def test_a_queue_of_more_than_a_page_leads_on_and_back(
     second = ada.get(f"/guilds/{guild}/?after={ids[1]}").content.decode()
 
     assert section_titles(first, "waiting") == ["a", "b"]
-    assert f'href="?after={ids[1]}">3 more sessions</a>' in first
+    assert f'href="/guilds/{guild}/?after={ids[1]}">3 more sessions</a>' in first
     assert section_titles(second, "waiting") == ["c", "d"]
     assert "Back to the front" in second
     assert f'value="before {ids[1]}"' in row_html(second, ids[2])
     assert f'id="down-{ids[3]}"' not in second
+
+
+def test_a_move_from_a_later_page_leads_back_to_that_page(
+    ada: Client, guild: GuildId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("guildqueue.services.snapshot.SESSIONS_A_PAGE", 2)
+    ids = [builders.stored_session(guild, title=title) for title in "abcd"]
+    page = f"/guilds/{guild}/?after={ids[1]}"
+    assert f'<input type="hidden" name="after" value="{ids[1]}">' in ada.get(page).content.decode()
+
+    form = {"to": "last", "after": str(ids[1])}
+    response = ada.post(f"/sessions/{ids[2]}/move", form)
+
+    assert response["Location"] == f"{page}#s-{ids[2]}"
+    assert titles(guild) == ["a", "b"]
+    assert section_titles(ada.get(page).content.decode(), "waiting") == ["d", "c"]
+
+
+def test_a_refused_move_shows_a_page_whose_links_still_lead_on(
+    ada: Client, guild: GuildId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("guildqueue.services.snapshot.SESSIONS_A_PAGE", 1)
+    gone = builders.cancelled_session(guild)
+    first = builders.stored_session(guild)
+    builders.stored_session(guild)
+
+    html = ada.post(f"/sessions/{gone}/move", {"to": "first"}).content.decode()
+
+    assert f'href="/guilds/{guild}/?after={first}"' in html
+
+
+@pytest.mark.parametrize("path", ["/guilds/{guild}/release", "/sessions/{session}/release"])
+def test_looking_at_a_release_leads_to_the_page_it_is_asked_on(
+    ada: Client, guild: GuildId, path: str
+) -> None:
+    session = builders.stored_session(guild)
+    hold_guild(guild, reason="", caller=builders.caller())
+
+    response = ada.get(path.format(guild=guild, session=session))
+
+    assert response.status_code == 303
+    assert response["Location"] == path.format(guild=guild, session=session).removesuffix("release")
+    assert queue_snapshot(guild).held
+
+
+@pytest.mark.parametrize("verb", ["hold", "release", "rules/short-recordings-first"])
+def test_a_busy_queue_refuses_what_concerns_the_whole_guild(
+    ada: Client, guild: GuildId, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    def busy(*given: object, **named: object) -> None:
+        raise QueueBusy
+
+    for name in ("guilds.hold_guild", "guilds.release_guild", "rules.apply_rule"):
+        monkeypatch.setattr(f"console.views.{name}", busy)
+
+    response = ada.post(f"/guilds/{guild}/{verb}")
+
+    assert response.status_code == 409
+    assert "others changed the queue at the same moment" in response.content.decode()
 
 
 def test_a_page_behind_a_session_that_left_leads_to_the_front(ada: Client, guild: GuildId) -> None:
