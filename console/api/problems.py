@@ -84,7 +84,8 @@ def not_found(request: HttpRequest, error: Exception | None = None) -> HttpRespo
 
 
 def of_queue_error(request: HttpRequest, error: QueueError) -> HttpResponse:
-    status = STATUS_OF[type(error)]
+    # An error of this module is a kind of one in the table.
+    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
     if status is HTTPStatus.NOT_FOUND:
         return not_found(request)
     if isinstance(error, InvalidInput):
