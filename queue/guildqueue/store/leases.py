@@ -1,7 +1,7 @@
 """Claims and what a worker writes under its lease."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,6 +21,13 @@ class Holder(NamedTuple):
     principal: str
 
 
+class Wanted(NamedTuple):
+    """Which jobs a claim may take; ``guilds`` None is every guild."""
+
+    kinds: list[str]
+    guilds: list[GuildId] | None
+
+
 class Attempts(NamedTuple):
     """How often a job was claimed, and how often it may be."""
 
@@ -38,26 +45,22 @@ def bury_lost_jobs() -> int:
     return execute("bury_lost_jobs", {})
 
 
-def claim_jobs(
-    *,
-    principal: str,
-    count: int,
-    ttl_s: float,
-    kinds: Sequence[str],
-    guilds: Sequence[GuildId] | None,
-) -> list[Lease]:
-    """Up to ``count`` claimable jobs in claim order, now running and leased to ``principal``."""
+def claim_jobs(wanted: Wanted, *, principal: str, count: int, ttl_s: float) -> list[Lease]:
+    """Up to ``count`` claimable jobs in claim order, now running and leased to ``principal``.
+
+    Those that others have locked are passed over.
+    """
     found = rows(
         "claim_jobs",
-        {
-            "principal": principal,
-            "count": count,
-            "ttl_s": ttl_s,
-            "kinds": list(kinds),
-            "guilds": None if guilds is None else list(guilds),
-        },
+        {**wanted._asdict(), "principal": principal, "count": count, "ttl_s": ttl_s},
     )
     return sorted([lease_from_row(found_row) for found_row in found], key=_claim_key)
+
+
+def find_guild_with_work(wanted: Wanted, *, waited: Collection[GuildId]) -> GuildId | None:
+    """A guild outside ``waited`` that has a claimable job, locked by others or not."""
+    found = row("find_guild_with_work", {**wanted._asdict(), "waited": list(waited)})
+    return GuildId(found.guild_id) if found else None
 
 
 def _claim_key(lease: Lease) -> ClaimKey:

@@ -9,6 +9,11 @@ def lock_order(guild_id: GuildId) -> None:
     rows("lock_order", {"guild_id": guild_id})
 
 
+def share_order(guild_id: GuildId) -> None:
+    """Waits until nobody changes the guild's order; until the end nobody does."""
+    rows("share_order", {"guild_id": guild_id})
+
+
 def lock_needs(guild_id: GuildId) -> None:
     """Waits until nobody ends a job of the guild; then dependencies may be written."""
     rows("lock_needs", {"guild_id": guild_id})

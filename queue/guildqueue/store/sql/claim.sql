@@ -93,3 +93,30 @@ SELECT claimed.*,
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency
               WHERE job_id = claimed.id ORDER BY needs_id) AS needs
   FROM claimed;
+
+-- name: find_guild_with_work
+-- A guild outside :waited with a claimable job, also one that others have locked: what tells "all of
+-- it is being written just now" from "there is nothing". Locks: none.
+-- Index: job_claim, job_claim_deferred, job_running, guild_held. Run after pin_plans.
+WITH candidate AS NOT MATERIALIZED (
+    SELECT id, guild_id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at,
+           attempt, max_attempts
+      FROM guildqueue_job
+     WHERE kind = ANY (%(kinds)s::text[])
+       AND assignee_kind = 'worker'
+       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
+       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+       AND guild_id <> ALL (%(waited)s::bigint[])
+)
+(SELECT guild_id FROM candidate
+  WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+  ORDER BY bump_seq, priority, id LIMIT 1)
+UNION ALL
+(SELECT guild_id FROM candidate
+  WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= statement_timestamp()
+  ORDER BY run_after LIMIT 1)
+UNION ALL
+(SELECT guild_id FROM candidate
+  WHERE state = 'running' AND lease_expires_at < statement_timestamp() AND attempt < max_attempts
+  ORDER BY bump_seq, priority, id LIMIT 1)
+LIMIT 1;

@@ -8,6 +8,12 @@
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
        pg_advisory_xact_lock(hashtextextended('guildqueue.order:' || %(guild_id)s::bigint, 0));
 
+-- name: share_order
+-- The same lock for a claim that found every claimable job locked: it waits for the change, and the
+-- next change waits for it.
+SELECT pg_advisory_xact_lock_shared(
+    hashtextextended('guildqueue.order:' || %(guild_id)s::bigint, 0));
+
 -- name: lock_needs
 -- The guild's dependencies, for whoever adds or drops one. Together with share_needs it keeps a
 -- completion from missing a dependency that is being inserted. A lock on the needed row would do
