@@ -88,30 +88,44 @@ def append_text_line(path: Path, line: str) -> None:
         os.fsync(descriptor)
 
 
-def read_objects(path: Path) -> tuple[list[dict[str, Any]], str]:
-    """Every line that is a JSON object, and a complaint about lines that are none.
+class JsonLines:
+    """The lines of a file that are JSON objects, whatever else is between them.
 
-    About 5 microseconds a line.
+    Iterated once, about 3 microseconds a line; then ``complaint`` tells of what was passed over.
     """
-    # Not splitlines(), which also breaks at characters that JSON strings may hold.
-    lines = read_if_there(path).decode("utf-8", "replace").split("\n")
-    objects, strange = [], []
-    for number, line in enumerate(lines, start=1):
-        if not line:
-            continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            objects.append(found)
-        else:
-            strange.append(number)
-    if not strange:
-        return objects, ""
-    more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-    first = shortened(lines[strange[0] - 1], limit=40)
-    return objects, f"{path.name} line {strange[0]}{more} passed over, not a record: {first}"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_strange = 0
+        self.first_strange = (0, "")
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        # Not splitlines(), which also breaks at characters that JSON strings may hold. And one
+        # object at a time: 100,000 kept at once cost four times as much in garbage collections.
+        lines = read_if_there(self.path).decode("utf-8", "replace").split("\n")
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            if isinstance(found, dict):
+                yield found
+            else:
+                self.n_strange += 1
+                if self.n_strange == 1:
+                    self.first_strange = (number, line)
+
+    @property
+    def complaint(self) -> str:
+        """What was passed over; "" for nothing."""
+        if not self.n_strange:
+            return ""
+        number, line = self.first_strange
+        more = f" and {self.n_strange - 1} more" if self.n_strange > 1 else ""
+        told = shortened(line, limit=40)
+        return f"{self.path.name} line {number}{more} passed over, not a record: {told}"
 
 
 def _encoded(line: str) -> bytes:

@@ -164,14 +164,14 @@ def _standing(outcome: str | None) -> Standing:
 def _read_lane(folder: LaneFolder) -> tuple[dict[str, bool], str]:
     """The lane that the log gives, and what there is to complain of."""
     _refuse_strange_log(folder)
-    records, complaint = append_only.read_objects(folder.log)
+    records = append_only.JsonLines(folder.log)
     replay = LaneReplay()
     for record in records:
         changed = record.get("changed")
         # What a refused caller sent is data, and never an effect.
         if isinstance(changed, dict) and record.get("untrusted") is not True:
             replay.apply(changed)
-    return replay.members, complaint
+    return replay.members, records.complaint
 
 
 def _refuse_strange_log(folder: LaneFolder) -> None:
@@ -189,10 +189,10 @@ def _refuse_strange_log(folder: LaneFolder) -> None:
 
 
 def _read_outcomes(folder: LaneFolder) -> tuple[dict[str, str], str]:
-    records, complaint = append_only.read_objects(folder.settled)
+    records = append_only.JsonLines(folder.settled)
     outcomes = {}
     for record in records:
         slug, state = record.get("job_id"), record.get("state")
         if isinstance(slug, str) and isinstance(state, str):
             outcomes[slug] = state
-    return outcomes, complaint
+    return outcomes, records.complaint
