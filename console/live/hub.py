@@ -17,16 +17,12 @@ from console.live.stopping import on_stop_signal
 from console.live.subjects import Subject
 from console.live.topic import AT_ONCE, Topic
 from console.live.viewer import Viewer
-from console.live.work import TOGETHER_AT_MOST, Work
+from console.live.work import TOGETHER_AT_MOST, Closed, Work
 from guildqueue.domain.ids import GuildId
 
 LINGER_S = 5.0
 RETRY_CHECK_S = 1.0
 _log = structlog.get_logger(__name__)
-
-
-class Stopping(Exception):
-    """The process is about to end and takes no new streams."""
 
 
 class Hub:
@@ -41,7 +37,7 @@ class Hub:
         self._watching: dict[Subject, asyncio.Task[None]] = {}
         self._own: list[asyncio.Task[None]] = []
         self._rest_later: asyncio.TimerHandle | None = None
-        self._is_stopping = False
+        self.is_stopping = False
 
     @property
     def n_viewers(self) -> int:
@@ -49,15 +45,15 @@ class Hub:
 
     async def admit(self, asked: Asked) -> Verdict:
         """Whether they may watch; asked together with whoever comes at the same moment."""
-        if self._is_stopping:
-            raise Stopping
+        if self.is_stopping:
+            raise Closed
         return await self.work.together(judge, asked)
 
     @contextlib.asynccontextmanager
     async def watching(self, subject: Subject, form: str) -> AsyncIterator[Topic]:
         """The topic, with a current frame of that form; raises what reading it raised."""
-        if self._is_stopping:
-            raise Stopping
+        if self.is_stopping:
+            raise Closed
         topic = self._topics.get(subject) or self._begin(subject)
         try:
             async with topic.expecting(form):
@@ -75,7 +71,7 @@ class Hub:
 
     def stop(self) -> None:
         """End all streams without a reason, so that their pages come back to whoever is next."""
-        self._is_stopping = True
+        self.is_stopping = True
         for topic in self._topics.values():
             topic.end("")
         for task in (*self._own, *self._watching.values()):
@@ -144,7 +140,6 @@ class Hub:
             verdict = verdicts[viewer.asked]
             if isinstance(verdict, Refusal):
                 viewer.end(verdict)
-                measures.ended.labels(verdict).inc()
             else:
                 viewer.note(HEARTBEAT)
             if place % AT_ONCE == 0:

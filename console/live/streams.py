@@ -17,11 +17,12 @@ from console.away import is_away
 from console.live import door
 from console.live.authority import Asked, Refusal
 from console.live.frames import HEADERS, opening
-from console.live.hub import Hub, Stopping, current_hub
+from console.live.hub import Hub, current_hub
 from console.live.kinds import Kind, asked_by, subject_of
 from console.live.servers import connection_of
 from console.live.subjects import Subject
 from console.live.viewer import Viewer
+from console.live.work import Closed
 from guildqueue.domain.errors import GuildNotFound, SessionNotFound
 
 # Spread over so long, a hundred pages of a process that ended come back at most twenty a second.
@@ -96,10 +97,12 @@ class Stream(AsyncHttpConsumer):  # type: ignore[misc] # channels has no types
                 opening=opening(random.randint(RETRY_FROM_MS, RETRY_TO_MS)),  # noqa: S311
             )
             topic.admit(self._viewer)
+        if hub.is_stopping:
+            self._viewer.end("")
         return None
 
     def _failed(self, error: Exception) -> HttpResponse:
-        if isinstance(error, Stopping) or is_away(error):
+        if isinstance(error, Closed) or is_away(error):
             _log.warning("stream refused", path=self.scope["path"], reason=str(error))
             return door.unavailable(self._kind)
         _log.exception("stream failed", path=self.scope["path"], exc_info=error)

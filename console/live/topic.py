@@ -91,7 +91,6 @@ class Topic:
         """End every stream."""
         for viewer in self.viewers():
             viewer.end(reason)
-            measures.ended.labels(reason or "stopping").inc()
 
     async def _be_ready(self, form: str) -> None:
         if self._fault is not None:
@@ -143,13 +142,20 @@ class Topic:
             if before is not None and found.digest == before.digest:
                 self._reading = found
                 return
-            forms = {form for form, viewers in self._viewers.items() if viewers}
-            forms |= {form for form, n in self._expected.items() if n}
-            frames = {form: await self._make(found, form) for form in forms}
+            frames: dict[str, Frame] = {}
+            # Somebody may come for an older frame meanwhile, and must be shown this one too.
+            while missing := self._forms() - frames.keys():
+                for form in missing:
+                    frames[form] = await self._make(found, form)
             self._reading, self._frames = found, frames
         finally:
             self._rests_until = 2 * loop.time() - began_at
         await self._show()
+
+    def _forms(self) -> set[str]:
+        """The forms that somebody looks at or is about to."""
+        watched = {form for form, viewers in self._viewers.items() if viewers}
+        return watched | {form for form, n in self._expected.items() if n}
 
     async def _read(self) -> Reading:
         measures.reads.labels(self.subject.kind).inc()
@@ -161,9 +167,7 @@ class Topic:
 
     async def _show(self) -> None:
         for place, viewer in enumerate(self.viewers(), 1):
-            # One who came with a form of their own meanwhile has been shown this reading.
-            if viewer.form in self._frames:
-                viewer.show(self._frames[viewer.form])
+            viewer.show(self._frames[viewer.form])
             await _breathe(place)
 
     async def _lose(self, error: Exception) -> None:

@@ -58,6 +58,7 @@ class Viewer:
         """Send nothing more but the end; a reader who takes not even that is cut off soon."""
         if self._last is not None or self.is_closed:
             return
+        measures.ended.labels(reason or "stopping").inc()
         self._frame = self._note = None
         self._last = last_words(reason)
         self._wake()

@@ -16,6 +16,10 @@ K = TypeVar("K", bound=Hashable)
 Answers = Callable[[Collection[K]], Mapping[K, R]]
 
 
+class Closed(Exception):
+    """The process is about to end: nothing new is begun."""
+
+
 class Work:
     """Runs blocking calls of one event loop; none keeps a database connection when it returns."""
 
@@ -23,11 +27,22 @@ class Work:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="live")
         self._asked: dict[Any, dict[Any, asyncio.Future[Any]]] = {}
         self._answering: dict[Any, asyncio.Task[None]] = {}
+        self._closed = asyncio.Event()
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """What ``call`` returns, from a thread."""
+        """What ``call`` returns, from a thread. Raises Closed where it was not even begun."""
+        if self._closed.is_set():
+            raise Closed
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: _alone(call, *args, **kwargs))
+        future = loop.run_in_executor(self._threads, lambda: _alone(call, *args, **kwargs))
+        try:
+            return await future
+        except asyncio.CancelledError:
+            # Closing cancels what waits for a thread; whoever waits for that is not cancelled.
+            task = asyncio.current_task()
+            if self._closed.is_set() and (task is None or not task.cancelling()):
+                raise Closed from None
+            raise
 
     async def together(self, answers: Answers[K, R], question: K) -> R:
         """``answers`` of ``question``, asked together with whatever else is asked meanwhile.
@@ -44,9 +59,8 @@ class Work:
 
     def close(self) -> None:
         """Take no more; what runs in a thread is not waited for."""
+        self._closed.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for task in self._answering.values():
-            task.cancel()
 
     async def _answer(self, answers: Answers[K, R]) -> None:
         try:
