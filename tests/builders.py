@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.ids import GuildId, JobId, SessionId, UserId
 from guildqueue.domain.job import Job, Kind, Lease
 from guildqueue.domain.new_session import NewParticipant, NewSession, NewTrack
 from guildqueue.domain.principal import Caller, Principal, PrincipalKind
@@ -196,6 +196,11 @@ def stored_user(
         user.is_active = False
         user.save(update_fields=["is_active"])
     return user
+
+
+def user_id(user: User) -> UserId:
+    """The user as services name it."""
+    return UserId(user.pk)
 
 
 def signed_in(user: User, *, enforce_csrf_checks: bool = False) -> Client:
