@@ -16,7 +16,7 @@ def slow(request: HttpRequest) -> HttpResponse:
     """Says on standard output that it runs, then waits in the database."""
     with connection.cursor() as cursor:
         print("in the database", flush=True)  # noqa: T201
-        cursor.execute("SELECT pg_sleep(60)")
+        cursor.execute("SELECT pg_sleep(%s)", [float(request.GET.get("s", "30"))])
     return HttpResponse("never")
 
 
