@@ -6,23 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-OUTSTANDING = Q(state__in=["pending", "running"])
-ENDED = Q(state__in=["done", "dead", "cancelled"])
-
-
-def check(name: str, condition: Q, sentence: str) -> models.CheckConstraint:
-    """A CHECK that says in one sentence what it keeps true."""
-    return models.CheckConstraint(name=name, condition=condition, violation_error_message=sentence)
-
-
-def hold_is_whole(name: str) -> models.CheckConstraint:
-    """A hold says since when and by whom, or there is none."""
-    return check(
-        name,
-        Q(held_at__isnull=True, held_by="", hold_reason="")
-        | (Q(held_at__isnull=False) & ~Q(held_by="")),
-        "A hold has a moment and a holder, and without a hold there is no reason.",
-    )
+from guildqueue.constraints import JOB_CONSTRAINTS, JOB_INDEXES, check, hold_is_whole
 
 
 class Guild(models.Model):
@@ -161,80 +145,8 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["guild", "external_id"], name="job_external_id"),
-            check(
-                "job_lease_when_running",
-                Q(state="running", lease_by__isnull=False, lease_expires_at__isnull=False)
-                | (~Q(state="running") & Q(lease_by__isnull=True, lease_expires_at__isnull=True)),
-                "A job has a lease exactly while it runs.",
-            ),
-            check(
-                "job_named_in_lane",
-                Q(bump_named=False) | Q(bump_seq__isnull=False),
-                "Only a job in the lane is there by name.",
-            ),
-            check(
-                "job_ended_left_lane",
-                ~ENDED | Q(bump_seq__isnull=True),
-                "A job that ended has left the lane.",
-            ),
-            check(
-                "job_ended_has_moment",
-                (~ENDED | Q(finished_at__isnull=False))
-                & (~OUTSTANDING | Q(finished_at__isnull=True)),
-                "A job has the moment of its end exactly when it ended.",
-            ),
-            check("job_kind_given", ~Q(kind="") & ~Q(state=""), "A job has a kind and a state."),
-            check("job_unmet_not_negative", Q(unmet__gte=0), "Needed jobs are counted from 0."),
-            check(
-                "job_attempts_in_range",
-                Q(attempt__gte=0, max_attempts__gte=1),
-                "Attempts count from 0, and a job has at least one.",
-            ),
-            check(
-                "job_progress_is_fraction",
-                Q(progress__gte=0.0, progress__lte=1.0),
-                "Progress runs from 0 to 1.",
-            ),
-            check(
-                "job_audio_measured_or_null",
-                Q(audio_seconds__isnull=True)
-                | Q(audio_seconds__gte=0.0, audio_seconds__lt=float("inf")),
-                "A length is a finite number of seconds; what nobody measured is null.",
-            ),
-        ]
-        indexes = [
-            # The head of the line, word for word the claim's first arm.
-            models.Index(
-                fields=["bump_seq", "priority", "id"],
-                condition=Q(state="pending", unmet=0, held=False, run_after__isnull=True),
-                name="job_claim",
-            ),
-            # By the moment, so that a claim reads only what became due.
-            models.Index(
-                fields=["run_after"],
-                condition=Q(state="pending", unmet=0, held=False, run_after__isnull=False),
-                name="job_claim_deferred",
-            ),
-            # Leases live in no index, so that a heartbeat stays a heap-only update.
-            models.Index(
-                fields=["bump_seq", "priority", "id"],
-                condition=Q(state="running"),
-                name="job_running",
-            ),
-            models.Index(
-                fields=["guild", "session", "priority", "id"],
-                condition=OUTSTANDING,
-                name="job_outstanding",
-            ),
-            models.Index(fields=["session", "id"], name="job_session"),
-            models.Index(
-                fields=["guild", "-finished_at"],
-                condition=Q(finished_at__isnull=False),
-                name="job_finished",
-            ),
-        ]
+        constraints = list(JOB_CONSTRAINTS)
+        indexes = list(JOB_INDEXES)
 
 
 class JobDependency(models.Model):

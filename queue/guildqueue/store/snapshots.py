@@ -1,5 +1,6 @@
 """A guild's queue as one statement reads it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from guildqueue.domain.errors import GuildNotFound, InvalidInput
@@ -37,23 +38,19 @@ def read_snapshot(
     ``only`` leaves every other session out. Raises GuildNotFound, or InvalidInput if
     ``after`` is not in the queue.
     """
-    found = rows(
-        "read_snapshot",
-        {
-            "guild_id": guild_id,
-            "after": after,
-            "only": only,
-            "limit": limit,
-            "n_finished": n_finished,
-        },
-    )
+    params = {"guild_id": guild_id, "after": after, "only": only}
+    found = rows("read_snapshot", {**params, "limit": limit, "n_finished": n_finished})
     if not found:
         raise GuildNotFound(guild_id)
-    head = found[0]
-    if after is not None and not head.found_after:
+    if after is not None and not found[0].found_after:
         raise InvalidInput("after", after, "a session that is in the queue now")
     entries = [entry_from_row(row) for row in found if row.session_id is not None]
-    return int(head.snapshot_number), QueueSnapshot(
+    return int(found[0].snapshot_number), _snapshot(guild_id, found[0], entries)
+
+
+def _snapshot(guild_id: GuildId, head: Any, entries: Sequence[SessionEntry]) -> QueueSnapshot:
+    """The guild's totals, which stand on every row, around its sessions."""
+    return QueueSnapshot(
         guild_id=guild_id,
         guild_name=head.guild_name,
         version="",
