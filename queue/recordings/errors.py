@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from guildqueue.domain import errors
+from guildqueue.domain import new_session
+from guildqueue.domain.errors import QueueError
 
 
-class RecordingRefused(errors.QueueError):
+class RecordingRefused(QueueError):
     """A file that is not a whole, honest recording; nothing of it was kept."""
 
     def __init__(self, path: Path | str, fault: str) -> None:
@@ -14,7 +15,7 @@ class RecordingRefused(errors.QueueError):
         super().__init__(f"{one_line(str(path))}: {self.fault}")
 
 
-class GuildNeeded(errors.GuildNeeded):
+class GuildNeeded(new_session.GuildNeeded):
     """A recording that does not say whose it is, imported without naming a guild."""
 
     def __init__(self, path: Path | str) -> None:

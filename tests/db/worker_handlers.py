@@ -16,8 +16,11 @@ Report = Callable[[float], None]
 def transcribe(work: HandlerWork, report: Report) -> HandlerResult:
     """Do ``verb`` or ``verb:argument``; leave a file a run in the media folder."""
     verb, _, argument = str(work.payload["uri"]).partition(":")
-    started = Path(os.environ["GUILDQUEUE_MEDIA_ROOT"]) / f"{work.job_id}-{work.token}"
-    started.write_text(str(os.getpid()))
+    folder = Path(os.environ["GUILDQUEUE_MEDIA_ROOT"])
+    name = f"{work.job_id}-{work.token}"
+    # Renamed, so that whoever sees the file finds the number in it.
+    (folder / f".{name}").write_text(str(os.getpid()))
+    (folder / f".{name}").rename(folder / name)
     return _VERBS[verb](argument, report)
 
 

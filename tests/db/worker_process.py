@@ -64,7 +64,7 @@ class Workers:
 
     def runs(self) -> list[str]:
         """``job-token`` of every handler run that began, in no order."""
-        return [path.name for path in (self.folder / "media").iterdir()]
+        return [path.name for path in (self.folder / "media").glob("[0-9]*")]
 
     def handler_pid(self, run: str) -> int:
         """The process in which that run was."""

@@ -52,10 +52,6 @@ class UserNotFound(QueueError):
         super().__init__(f"no user {shortened(username)}")
 
 
-class GuildNeeded(QueueError):
-    """A file that does not say whose it is, imported without naming a guild."""
-
-
 class Refusal(StrEnum):
     """The words in which a 409 says why."""
 

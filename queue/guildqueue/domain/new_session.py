@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from guildqueue.domain.errors import QueueError
+
+
+class GuildNeeded(QueueError):
+    """A file that does not say whose its meetings are, read without naming a guild."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTrack:

@@ -11,8 +11,9 @@ from django.utils.module_loading import import_string
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from guildqueue.domain.errors import GuildNeeded, QueueError
+from guildqueue.domain.errors import QueueError
 from guildqueue.domain.ids import GuildId, SessionId
+from guildqueue.domain.new_session import GuildNeeded
 from guildqueue.management.arguments import Options, add_guild, add_subcommand, guild_or_none
 from guildqueue.management.ending import one_line
 from guildqueue.management.output import Output
