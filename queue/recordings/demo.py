@@ -27,7 +27,7 @@ def fill(*, media_root: Path, sign_ins: Path, url: str, say: Callable[[str], Non
     if not is_empty():
         correct_address(sign_ins, url)
         return NOT_EMPTY
-    say("Recording the demo's meetings; this takes a quarter of a minute …")
+    say("Recording the demo's meetings; this takes less than a minute …")
     media_root = media_root.resolve()
     try:
         with recorded_library(media_root, demo_book.recordings()) as library:

@@ -1,10 +1,10 @@
 """The demo's sound: every recording is spoken once, and each meeting has files of its own."""
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,14 +70,30 @@ def recorded_library(
 ) -> Iterator[dict[str, tuple[RecordedTrack, ...]]]:
     """Every recording spoken, in files that are gone afterwards. Raises SpeechMissing.
 
-    They lie below the media root, so that a meeting's files can be links to them.
+    They lie below the media root, so that a meeting's files can be links to them. One process
+    at a time has them; what one that was killed left is taken away.
     """
-    media_root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".demo-", dir=media_root) as folder:
-        yield {
-            name: record_meeting(Path(folder) / name, spoken_lines(recording, seed=seed))
-            for seed, (name, recording) in enumerate(wanted.items())
-        }
+    folder = media_root / ".demo"
+    with _locked(media_root):
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            yield {
+                name: record_meeting(folder / name, spoken_lines(recording, seed=seed))
+                for seed, (name, recording) in enumerate(wanted.items())
+            }
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def spoken_lines(recording: DemoRecording, *, seed: int) -> list[Line]:
