@@ -83,7 +83,7 @@ def serving(kind: str, folder: Path, database_url: str, **environment: str) -> I
 def environment_of(folder: Path, database_url: str) -> dict[str, str]:
     return {
         "DATABASE_URL": database_url,
-        "DJANGO_SETTINGS_MODULE": "console.serving",
+        "DJANGO_SETTINGS_MODULE": "tests.web.live_site",
         "GUILDQUEUE_DATA_DIR": str(folder / "data"),
         "GUILDQUEUE_LOG_FORMAT": "json",
         # Sessions of the test's own client are signed with it.
@@ -140,8 +140,8 @@ class Reader:
     seen: list[Event] = field(default_factory=list)
 
     @classmethod
-    def open(cls, server: Server, path: str, *, timeout_s: float = 30, **headers: str) -> Self:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=timeout_s)
+    def open(cls, server: Server, path: str, **headers: str) -> Self:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         connection.connect()
         sock = connection.sock
         connection.request("GET", path, headers={"Accept": "text/event-stream"} | headers)
