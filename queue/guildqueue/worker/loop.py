@@ -188,7 +188,7 @@ class Worker:
             for given in (job_inputs(job.id) if job.needs else [])
         ]
         slot.start(self.plan.handlers[job.kind], inputs)
-        _log.info(
+        _log.debug(
             "job started",
             job_id=job.id,
             guild_id=job.guild_id,

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from random import SystemRandom
 
 import structlog
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, InternalError, OperationalError, connections
 
 from guildqueue.domain.errors import QueueBusy
 from guildqueue.domain.retry import retry_delay_s
 
-AWAY = (OperationalError, InterfaceError, QueueBusy)
-"""What passes by itself: the same request will be right later."""
+AWAY = (OperationalError, InterfaceError, InternalError, QueueBusy)
+"""What passes by itself: the same request will be right later.
+
+An InternalError is how a server that was just demoted refuses to write.
+"""
 
 BASE_S = 0.5
 _chance = SystemRandom()

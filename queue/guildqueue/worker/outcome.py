@@ -54,7 +54,7 @@ def _fail(lease: Lease, failed: Failed, principal: str) -> None:
         attempt=lease.job.attempt,
         max_attempts=lease.job.max_attempts,
         state=state.value,
-        traceback=failed.traceback or None,
+        **({"traceback": failed.traceback} if failed.traceback else {}),
     )
 
 

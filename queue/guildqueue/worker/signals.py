@@ -24,7 +24,11 @@ class StopSignals:
 
     def __enter__(self) -> Self:
         self._wakeup_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        self._before = {number: signal.signal(number, lambda *_: None) for number in STOPPING}
+        self._before = {
+            number: signal.signal(number, lambda *_: None)
+            for number in STOPPING
+            if not _is_kept_by_nohup(number)
+        }
         return self
 
     def __exit__(
@@ -51,3 +55,8 @@ class StopSignals:
             arrived = b""
         self.n_asked += sum(number in STOPPING for number in arrived)
         return self.n_asked
+
+
+def _is_kept_by_nohup(number: signal.Signals) -> bool:
+    # A shell's background job may begin with SIGINT ignored as well, but there Ctrl+C was meant.
+    return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
