@@ -54,7 +54,7 @@ def openapi_document() -> dict[str, Any]:
 def _stream(reading: dict[str, Any]) -> dict[str, Any]:
     """The stream, which ninja does not serve: who may read the queue may watch it."""
     refusals = {status: reading["responses"][status] for status in ("401", "403", "404", "503")}
-    events = {"description": "OK", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    events = {"description": "OK", "content": {"text/event-stream": {}}}
     return {
         **reading,
         "operationId": "watch_queue",

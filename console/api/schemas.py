@@ -67,7 +67,10 @@ class Rule(Body):
 class Reason(Body):
     """Why, for everybody who sees the queue and for the ledger."""
 
-    reason: Annotated[str, Field(max_length=500)] = ""
+    # The parser refuses NUL wherever it stands; a client learns that from the pattern.
+    reason: Annotated[
+        str, Field(max_length=500, json_schema_extra={"pattern": r"^[^\u0000]*$"})
+    ] = ""
 
 
 class Nothing(Body):

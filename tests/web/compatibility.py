@@ -83,7 +83,7 @@ class _Comparison:
                 if media not in newer.get("content", {}):
                     yield f"{where}: no longer {media}"
                 else:
-                    schemas = content["schema"], newer["content"][media]["schema"]
+                    schemas = content.get("schema", {}), newer["content"][media].get("schema", {})
                     yield from self.given(_Pair(where, *schemas))
 
     def sent(self, pair: _Pair) -> Iterator[str]:
