@@ -23,7 +23,13 @@ def hold_is_whole(name: str) -> models.CheckConstraint:
 
 
 JOB_CONSTRAINTS: tuple[models.BaseConstraint, ...] = (
-    models.UniqueConstraint(fields=["guild", "external_id"], name="job_external_id"),
+    # Without the many jobs that have none: an index of all of a guild's jobs, history included, is
+    # small enough for the planner to prefer it to job_outstanding.
+    models.UniqueConstraint(
+        fields=["guild", "external_id"],
+        condition=Q(external_id__isnull=False),
+        name="job_external_id",
+    ),
     check(
         "job_lease_when_running",
         Q(state="running", lease_by__isnull=False, lease_expires_at__isnull=False)
@@ -88,7 +94,9 @@ JOB_INDEXES: tuple[models.Index, ...] = (
         condition=OUTSTANDING,
         name="job_outstanding",
     ),
-    models.Index(fields=["session", "id"], name="job_session"),
+    # Without the id: a plan made on an empty table looked jobs up by id in this one, not in the
+    # primary key, and kept doing so (a skip scan over every session).
+    models.Index(fields=["session"], name="job_session"),
     models.Index(
         fields=["guild", "-finished_at"],
         condition=Q(finished_at__isnull=False),

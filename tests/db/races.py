@@ -139,7 +139,7 @@ def begun(action: Callable[[], R]) -> Iterator[Begun[R]]:
             running.result(PATIENCE_S)
 
 
-def query(statement: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+def query(statement: str, params: Sequence[Any] | None = ()) -> list[tuple[Any, ...]]:
     """The rows of a statement of the test's own."""
     with connection.cursor() as cursor:
         cursor.execute(statement, params)

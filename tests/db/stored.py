@@ -75,8 +75,8 @@ def write(statement: str, *params: Any) -> int:
         return int(cursor.rowcount)
 
 
-def prepare(handle: str, name: str) -> list[str]:
-    """Prepare the named statement on this connection as ``handle``; its parameters in order."""
+def prepared_text(name: str) -> tuple[str, list[str]]:
+    """The named statement as PREPARE takes it, and its parameters in their order."""
     params: list[str] = []
 
     def numbered(found: re.Match[str]) -> str:
@@ -84,6 +84,4 @@ def prepare(handle: str, name: str) -> list[str]:
             params.append(found[1])
         return f"${params.index(found[1]) + 1}"
 
-    text = re.sub(r"%\((\w+)\)s", numbered, load_statements()[name])
-    write(f"PREPARE {handle} AS {text.replace('%', '%%')}")
-    return params
+    return re.sub(r"%\((\w+)\)s", numbered, load_statements()[name]), params

@@ -22,7 +22,7 @@ from tests.builders import (
     stored_session,
 )
 from tests.db.races import query
-from tests.db.stored import prepare, write
+from tests.db.stored import prepared_text, write
 
 pytestmark = pytest.mark.usefixtures("committed_db")
 
@@ -174,9 +174,11 @@ def test_a_statement_named_twice_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", load_statements())
 def test_every_statement_prepares(name: str) -> None:
-    prepare("probe", name)
+    text, _ = prepared_text(name)
 
-    write("DEALLOCATE probe")
+    query(f"PREPARE probe AS {text}", None)
+
+    query("DEALLOCATE probe")
 
 
 def store_sources() -> str:

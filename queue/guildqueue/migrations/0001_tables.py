@@ -403,7 +403,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="job",
-            index=models.Index(fields=["session", "id"], name="job_session"),
+            index=models.Index(fields=["session"], name="job_session"),
         ),
         migrations.AddIndex(
             model_name="job",
@@ -416,7 +416,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="job",
             constraint=models.UniqueConstraint(
-                fields=("guild", "external_id"), name="job_external_id"
+                condition=models.Q(("external_id__isnull", False)),
+                fields=("guild", "external_id"),
+                name="job_external_id",
             ),
         ),
         migrations.AddConstraint(

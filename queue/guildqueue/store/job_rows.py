@@ -39,7 +39,7 @@ def job_from_row(row: Any) -> Job:
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
-        needs=tuple(JobId(needs) for needs in row.needs),
+        needs=tuple(sorted(JobId(needs) for needs in row.needs)),
     )
 
 

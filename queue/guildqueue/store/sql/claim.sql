@@ -37,7 +37,8 @@ UPDATE guildqueue_job
 -- passed over and the next one in order is taken.
 -- Locks: FOR NO KEY UPDATE SKIP LOCKED. NO KEY, so that a dependency row just being inserted for
 -- the head (its foreign key holds KEY SHARE) does not hide the head from a claim.
--- The WHERE at the job repeats what the arms say, for a row that changed before it was locked.
+-- The WHERE at the job repeats what the arms say, for a row that changed before it was locked; as a
+-- CASE, in which the planner sees no state: it would look the id up in job_outstanding.
 -- Index: job_claim, job_claim_deferred, job_running, guild_held. Run after pin_plans.
 -- Cost: one heap row for each job in the index that the filter, a held guild or an unknown kind
 -- keeps back ahead of the head, and for each running one.
@@ -73,10 +74,11 @@ taken AS MATERIALIZED (
       FROM (SELECT id, bump_seq, priority FROM line ORDER BY bump_seq, priority, id) AS line
       JOIN guildqueue_job AS job ON job.id = line.id
      WHERE NOT job.held AND job.unmet = 0
-       AND ((job.state = 'pending'
-             AND (job.run_after IS NULL OR job.run_after <= statement_timestamp()))
-            OR (job.state = 'running' AND job.lease_expires_at < statement_timestamp()
-                AND job.attempt < job.max_attempts))
+       AND CASE job.state
+           WHEN 'pending' THEN job.run_after IS NULL OR job.run_after <= statement_timestamp()
+           WHEN 'running' THEN job.lease_expires_at < statement_timestamp()
+                               AND job.attempt < job.max_attempts
+           ELSE false END
      ORDER BY line.bump_seq, line.priority, line.id
      LIMIT %(count)s
        FOR NO KEY UPDATE OF job SKIP LOCKED
@@ -89,9 +91,9 @@ claimed AS (
      WHERE job.id = ANY (ARRAY(SELECT id FROM taken))
     RETURNING job.*
 )
+-- Not ordered: for that, pinned plans would read all of the index on needs_id.
 SELECT claimed.*,
-       ARRAY(SELECT needs_id FROM guildqueue_job_dependency
-              WHERE job_id = claimed.id ORDER BY needs_id) AS needs
+       ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = claimed.id) AS needs
   FROM claimed;
 
 -- name: find_guild_with_work
