@@ -192,6 +192,7 @@ class LaneMachine(RuleBasedStateMachine):
         assert named_of(self.lane) == (set(named) & live(jobs)) - (newer(jobs) - lane)
 
         was = in_lane_order(before)
+        assert with_needs(jobs, left & newer(jobs)) & set(was) <= lane
         stayed = [name for name in was if name not in answer.removed]
         assert lane_of(self.lane) == [*stayed, *answer.moved]
         assert set(answer.moved).isdisjoint(was)

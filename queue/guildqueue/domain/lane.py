@@ -154,7 +154,13 @@ def plan_unbump(jobs: Jobs[Id], targets: Sequence[Id]) -> LanePlan[Id]:
     if not live:
         raise JobFinished(targets[0], jobs[targets[0]].standing)
     _check_not_needed(jobs, live)
-    plan = _plan_derivation(jobs, named_jobs(jobs) - set(live))
+    named = named_jobs(jobs)
+    without = _plan_derivation(jobs, named - set(live))
+    # A newer release's job keeps its name with its place, and so goes on needing what it needs.
+    keeping = {target for target in live if jobs[target].is_newer} & named
+    plan = _plan_derivation(jobs, named - set(live) | keeping) if keeping else without
+    skipped = _in_order(jobs, {*plan.skipped, *without.skipped})
+    plan = replace(plan, skipped=skipped)
     return replace(plan, note=_unbump_note(jobs, live, plan))
 
 
