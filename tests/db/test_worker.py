@@ -64,24 +64,13 @@ def test_a_handler_that_raises_is_tried_again_and_then_dies_with_the_reason(
     assert session_detail(session_id).entry.state is SessionState.DEAD
 
 
-@pytest.mark.parametrize(
-    ("uri", "error"),
-    [
-        ("give-up:no audio in it", "no audio in it"),
-        ("result:nul", "the result cannot be stored: "),
-    ],
-)
-def test_what_no_retry_can_mend_is_dead_at_once(
-    workers: Workers, guild_id: GuildId, uri: str, error: str
-) -> None:
-    session_id = builders.stored_session(guild_id, uri=uri)
+def test_what_no_retry_can_mend_is_dead_at_once(workers: Workers, guild_id: GuildId) -> None:
+    session_id = builders.stored_session(guild_id, uri="give-up:no audio in it")
 
     workers.run_once()
 
     job = builders.session_jobs(session_id)[0]
-    assert (job.state, job.attempt) == (JobState.DEAD, 1)
-    assert job.error is not None
-    assert job.error.startswith(error)
+    assert (job.state, job.attempt, job.error) == (JobState.DEAD, 1, "no audio in it")
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_sigterm_hands_the_job_back_and_its_attempt_with_it(
 
 
 def test_sigterm_leaves_a_handler_its_grace_to_finish(workers: Workers, guild_id: GuildId) -> None:
-    session_id = builders.stored_session(guild_id, uri="sleep:2")
+    session_id = builders.stored_session(guild_id, uri="wait:word")
     other = builders.stored_session(guild_id, uri="talk:x")
     worker = workers.start(QUEUE_STOP_GRACE_SECONDS="20")
     until(lambda: len(workers.runs()) == 1)
@@ -90,8 +90,10 @@ def test_sigterm_leaves_a_handler_its_grace_to_finish(workers: Workers, guild_id
     # As a service manager does it: every process of the group gets the signal.
     os.killpg(worker.pid, signal.SIGTERM)
     os.kill(workers.handler_pid(workers.runs()[0]), signal.SIGTERM)
+    until(lambda: "worker stopping" in workers.log)
+    workers.allow("word")
 
-    assert worker.wait(10) == 0
+    assert worker.wait(20) == 0
     assert first_job(session_id).state == JobState.DONE
     assert first_job(other).attempt == 0
 
@@ -144,7 +146,7 @@ def test_cancelling_stops_the_handler_and_nothing_of_it_is_written(
 def test_a_worker_whose_lease_went_to_another_stops_and_writes_nothing(
     workers: Workers, guild_id: GuildId
 ) -> None:
-    session_id = builders.stored_session(guild_id, uri="sleep:3")
+    session_id = builders.stored_session(guild_id, uri="sleep:60")
     job_id = first_job(session_id).id
     asleep = workers.start()
     until(lambda: workers.runs() == [f"{job_id}-1"])
@@ -173,9 +175,10 @@ def test_workers_never_share_a_job(workers: Workers, guild_id: GuildId) -> None:
 
 
 def test_a_worker_outlasts_a_database_that_goes_away(workers: Workers, guild_id: GuildId) -> None:
-    session_id = builders.stored_session(guild_id, uri="sleep:0.7")
+    session_id = builders.stored_session(guild_id, uri="wait:word")
     worker = workers.start(TEST_LEASE_SECONDS="30")
     until(lambda: len(workers.runs()) == 1)
+    workers.allow("word")
 
     end_at = time.monotonic() + 3
     while time.monotonic() < end_at:

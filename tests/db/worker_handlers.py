@@ -38,6 +38,13 @@ def _sleep(argument: str, report: Report) -> HandlerResult:
     return HandlerResult(result={"did": "slept"})
 
 
+def _wait(argument: str, report: Report) -> HandlerResult:
+    allowed = Path(os.environ["GUILDQUEUE_MEDIA_ROOT"]) / argument
+    while not allowed.exists():
+        time.sleep(0.02)
+    return HandlerResult(result={"did": "waited"})
+
+
 def _spin(argument: str, report: Report) -> HandlerResult:
     end_at = time.monotonic() + float(argument)
     while time.monotonic() < end_at:
@@ -95,6 +102,7 @@ def _environment(argument: str, report: Report) -> HandlerResult:
 _VERBS = {
     "talk": _talk,
     "sleep": _sleep,
+    "wait": _wait,
     "spin": _spin,
     "half": _half,
     "raise": _raise,

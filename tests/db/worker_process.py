@@ -66,6 +66,10 @@ class Workers:
         """``job-token`` of every handler run that began, in no order."""
         return [path.name for path in (self.folder / "media").glob("[0-9]*")]
 
+    def allow(self, name: str) -> None:
+        """Let the handlers end that wait for ``name``."""
+        (self.folder / "media" / name).touch()
+
     def handler_pid(self, run: str) -> int:
         """The process in which that run was."""
         return int((self.folder / "media" / run).read_text())

@@ -5,6 +5,7 @@ from random import SystemRandom
 import structlog
 from django.db import DataError, IntegrityError
 
+from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.job import Lease
 from guildqueue.services.complete import complete_job
 from guildqueue.services.fail import fail_job
@@ -31,7 +32,7 @@ def write_outcome(lease: Lease, outcome: Done | Failed, *, principal: str) -> No
             result=outcome.result,
             audio_seconds=outcome.audio_seconds,
         )
-    except (DataError, IntegrityError) as error:
+    except (DataError, IntegrityError, InvalidInput) as error:
         reason = " ".join(f"the result cannot be stored: {error}".split())
         _fail(lease, Failed(reason, permanent=True), principal)
         return
