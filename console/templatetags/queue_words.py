@@ -5,7 +5,9 @@ from datetime import datetime
 from functools import lru_cache
 
 from django import template
+from django.conf import settings
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -80,6 +82,24 @@ def menu(row: Row) -> SafeString:
 def _menu(is_movable: bool, is_held: bool, up: str | None, down: str | None) -> str:
     shape = {"is_movable": is_movable, "is_held": is_held, "up": up, "down": down}
     return render_to_string("sessions/_menu.html", {"id": _ID, "url": _URL, **shape})
+
+
+@register.simple_tag
+def region(version: str, at: datetime) -> SafeString:
+    """What scripts know a live region by: its version, and the database's clock as it was read."""
+    return format_html(
+        ' data-version="{}" data-at="{}" data-heartbeat="{}"',
+        version,
+        at.isoformat(),
+        settings.LIVE_HEARTBEAT_SECONDS,
+    )
+
+
+@register.simple_tag
+def stream(name: str, *ids: int) -> SafeString:
+    """The attributes that keep a region posted by the stream of that name."""
+    markup = ' hx-sse:connect="{}" hx-trigger="load, live:retry" hx-swap="innerMorph"'
+    return format_html(markup, reverse(name, args=ids))
 
 
 @register.filter

@@ -38,7 +38,7 @@ def queue(request: HttpRequest, guild_id: int) -> HttpResponse:
         return queue_response(request, guild.id, after=after)
     except InvalidInput:
         messages.info(request, "The queue changed meanwhile. This is its front.")
-        return see_queue(guild.id)
+        return see_queue(request, guild.id)
 
 
 @guild_page
@@ -51,7 +51,7 @@ def hold(request: HttpRequest, guild_id: int) -> HttpResponse:
         reason = form.cleaned_data["reason"]
         changed = hold_guild(guild.id, reason=reason, caller=caller_of(request))
         messages.success(request, outcomes.held(guild.name, changed))
-        return see_queue(guild.id)
+        return see_queue(request, guild.id)
     status = 422 if request.method == "POST" else 200
     return render(request, "guilds/hold.html", {"guild": guild, "form": form}, status=status)
 
@@ -62,7 +62,7 @@ def hold(request: HttpRequest, guild_id: int) -> HttpResponse:
 def release(request: HttpRequest, guild_id: int) -> HttpResponse:
     guild = administered_guild(request, guild_id)
     if request.method != "POST":  # where a sign-in leads back to
-        return see_queue(guild.id)
+        return see_queue(request, guild.id)
     changed = release_guild(guild.id, caller=caller_of(request))
     messages.success(request, outcomes.released(guild.name, changed))
-    return see_queue(guild.id)
+    return see_queue(request, guild.id)

@@ -38,7 +38,9 @@ def move(request: HttpRequest, session_id: int) -> HttpResponse:
     outcome = move_session(
         moved, guild_id=guild_id, place=place, neighbour=neighbour, caller=caller_of(request)
     )
-    messages.success(request, outcomes.moved(session_detail(moved).entry.title, outcome))
+    words = outcomes.undone if "undo" in request.POST else outcomes.moved
+    say = messages.success if outcome.changed else messages.info
+    say(request, words(session_detail(moved).entry.title, outcome))
     return see_back(request, guild_id, moved)
 
 

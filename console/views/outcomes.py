@@ -41,6 +41,11 @@ def moved(title: str, outcome: MoveOutcome) -> str:
     return f"{title} moved from {outcome.place_before} {line}."
 
 
+def undone(title: str, outcome: MoveOutcome) -> str:
+    """A move back to where the session stood before."""
+    return f"Move undone: {moved(title, outcome)}"
+
+
 def held(title: str, changed: bool) -> str:
     title = short(title)
     return f"{title} is held." if changed else f"Nothing to do: {title} is held already."

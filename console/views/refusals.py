@@ -9,7 +9,12 @@ from django.http import HttpRequest, HttpResponse
 
 from console.access import administered_guild, administered_session
 from console.views import outcomes
-from console.views.answers import queue_response
+from console.views.answers import (
+    asked_on_session,
+    is_scripted,
+    queue_response,
+    session_response,
+)
 from guildqueue.domain.errors import RequestRefused
 from guildqueue.domain.ids import SessionId
 from guildqueue.services.browse import session_detail
@@ -30,6 +35,8 @@ def says_refusals(verb: str) -> Callable[[View], View]:
                 title = session_detail(SessionId(session_id)).entry.title
                 sentence = outcomes.refused(verb, error, title, moved_id=session_id)
                 messages.error(request, sentence)
+                if asked_on_session(request) and is_scripted(request):
+                    return session_response(request, SessionId(session_id), status=409)
                 return queue_response(request, guild_id, status=409)
 
         return wrapped

@@ -31,4 +31,4 @@ def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
         return render(request, "guilds/rule.html", context)
     outcome = apply_rule(guild.id, rule=rule, caller=caller_of(request))
     messages.success(request, outcomes.ruled(rule_words(rule), outcome.changed))
-    return see_queue(guild.id)
+    return see_queue(request, guild.id)

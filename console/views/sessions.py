@@ -3,16 +3,14 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import administered_session, caller_of
 from console.forms import HoldForm
 from console.views import outcomes
-from console.views.answers import see_back, see_session
+from console.views.answers import see_back, see_session, session_response
 from console.views.asking import asking
 from console.views.consequences import cancelling, holding, requeueing
-from console.views.meeting import meeting
 from console.views.pages import guild_page
 from console.views.refusals import says_refusals
 from guildqueue.domain.ids import SessionId
@@ -28,12 +26,7 @@ ASK_AND_ACT = require_http_methods(["GET", "HEAD", "POST"])
 @require_safe
 def show(request: HttpRequest, session_id: int) -> HttpResponse:
     administered_session(request, session_id)
-    detail = session_detail(SessionId(session_id))
-    context = {"detail": detail, "entry": detail.entry, "meeting": meeting(detail)}
-    context |= {"at": timezone.now(), "back": "session"}
-    is_fragment = request.htmx  # type: ignore[attr-defined]
-    template = "sessions/_session.html" if is_fragment else "sessions/show.html"
-    return render(request, template, context)
+    return session_response(request, SessionId(session_id))
 
 
 @guild_page
@@ -60,7 +53,7 @@ def release(request: HttpRequest, session_id: int) -> HttpResponse:
     guild_id = administered_session(request, session_id)
     asked = SessionId(session_id)
     if request.method != "POST":  # where a sign-in leads back to
-        return see_session(asked)
+        return see_session(request, asked)
     changed = release_session(asked, guild_id=guild_id, caller=caller_of(request))
     messages.success(request, outcomes.released(session_detail(asked).entry.title, changed))
     return see_back(request, guild_id, asked)

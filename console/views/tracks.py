@@ -35,7 +35,7 @@ def requeue(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
         return _ask(request, detail, job, context)
     jobs = requeue_job(JobId(job_id), guild_id=guild_id, caller=caller_of(request))
     messages.success(request, outcomes.requeued(job.name, jobs))
-    return see_session(session_id)
+    return see_session(request, SessionId(session_id))
 
 
 @guild_page
@@ -53,7 +53,7 @@ def drop(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
         return _ask(request, detail, job, context)
     changed = drop_track(JobId(job_id), guild_id=guild_id, caller=caller_of(request))
     messages.success(request, outcomes.dropped(job.name, changed))
-    return see_session(session_id)
+    return see_session(request, SessionId(session_id))
 
 
 def _track(session_id: int, job_id: int) -> tuple[SessionDetail, Job]:

@@ -1,7 +1,10 @@
 """A real browser, the console served on a port of its own, and what the browser complained of."""
 
+import contextlib
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from importlib import resources
 
 import pytest
@@ -9,8 +12,10 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.live import Viewer, viewing
 from tests.builders import PASSWORD
 from tests.chromium import find_chromium
+from tests.web import streams
 
 # Playwright's own loop runs in the thread of the tests, which Django takes for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -92,3 +97,29 @@ def visit(browser: Browser, site: str) -> Iterator[Visit]:
 def axe_source() -> str:
     """The accessibility checker, as text: it is put into a page past the page's own policy."""
     return (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def daphne(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[streams.Server]:
+    """The console as it runs: daphne, the streams, styles and scripts under hashed names."""
+    folder = tmp_path_factory.mktemp("daphne")
+    environment = streams.environment_of(folder, database_url)
+    collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
+    subprocess.run(collect, cwd=streams.PROJECT, env=os.environ | environment, check=True)
+    with streams.serving("daphne", folder, database_url) as server:
+        yield server
+
+
+@pytest.fixture
+def live_site(daphne: streams.Server, committed_db: None) -> str:
+    """The address of that console, on tables that are empty."""
+    return f"http://127.0.0.1:{daphne.port}"
+
+
+@pytest.fixture
+def viewer_of(browser: Browser, live_site: str) -> Iterator[Callable[..., Viewer]]:
+    """Makes viewers; at the end none may have complained of anything."""
+    with contextlib.ExitStack() as stack:
+        yield lambda user, **options: stack.enter_context(
+            viewing(browser, live_site, user, **options)
+        )

@@ -34,12 +34,11 @@ def test_every_page_is_sound(pages: dict[str, str]) -> None:
         assert markup.references - set(markup.ids) == set(), name
         assert markup.blocked == [], name
         assert (markup.tags["h1"], markup.tags["main"]) == (1, 1), name
-        assert html.count("<script") == 0, name
 
 
 def test_every_control_of_the_queue_has_an_id(pages: dict[str, str]) -> None:
     queue = pages["queue"]
-    live = queue[queue.index('<div id="queue"') :]
+    live = queue[queue.index('<div id="queue"') : queue.index("</main>")]
 
     controls = Markup(live).buttons
 

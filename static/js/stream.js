@@ -1,0 +1,121 @@
+/** The stream of a region, opened by hx-sse: guarded, watched, and opened again by us alone. */
+import { delayMs, endOf, isStream, retryIn } from "./retry.js";
+
+const TICK_MS = 1_000;
+
+/**
+ * Keeps `root` posted: `heard({html, version})` for a list, `changed(state, reason)` for
+ * "live", "reconnecting", "away" and "ended".
+ */
+export function startStream({ htmx, root, heard, changed }) {
+  const heartbeatMs = Number(root.dataset.heartbeat) * 1_000;
+  let state = "idle"; // idle, connecting, open, ended
+  let attempt = 0;
+  let retryMs = 1_000;
+  let lastByte = Date.now();
+  let stop = () => {};
+  let timer;
+
+  const asOf = () => lastByte;
+
+  function connect() {
+    if (state !== "idle" || document.hidden) return;
+    htmx.trigger(root, "live:retry");
+  }
+
+  function lost(wasHidden) {
+    if (state === "ended") return;
+    state = "idle";
+    if (!wasHidden) changed("reconnecting");
+    clearTimeout(timer);
+    timer = setTimeout(connect, wasHidden ? 0 : delayMs(attempt, retryMs, Math.random()));
+    attempt += 1;
+  }
+
+  function end(reason) {
+    state = "ended";
+    clearTimeout(timer);
+    stop();
+    changed("ended", reason);
+  }
+
+  /** `fetch`, but nothing it meets is thrown, and every byte is seen as it comes by. */
+  async function watchedFetch(url, request) {
+    try {
+      const response = await fetch(url, request);
+      return isStream(response) ? watched(response) : response;
+    } catch {
+      return new Response(null, { status: 503 });
+    }
+  }
+
+  function watched(response) {
+    const reader = response.body.getReader();
+    let isFirst = true;
+    let isClosed = false;
+    const body = new ReadableStream({
+      start(controller) {
+        stop = () => {
+          stop = () => {};
+          reader.cancel().catch(() => {});
+          if (!isClosed) controller.close();
+          isClosed = true;
+        };
+      },
+      async pull(controller) {
+        const { value } = await reader.read().catch(() => ({}));
+        if (!value) return stop();
+        lastByte = Date.now();
+        if (isFirst) retryMs = retryIn(value) ?? retryMs;
+        isFirst = false;
+        controller.enqueue(value);
+      },
+      cancel() {
+        isClosed = true;
+        return reader.cancel().catch(() => {});
+      },
+    });
+    return new Response(body, { status: response.status, headers: response.headers });
+  }
+
+  root.addEventListener("htmx:config:request", (event) => {
+    if (state !== "idle" || document.hidden) return event.preventDefault();
+    state = "connecting";
+    event.detail.ctx.fetch = watchedFetch;
+  });
+  // Whatever is no stream is never swapped into the list.
+  root.addEventListener("htmx:before:response", (event) => {
+    event.preventDefault();
+    const reason = endOf(event.detail.ctx.response.status);
+    return reason ? end(reason) : lost();
+  });
+  root.addEventListener("htmx:before:sse:connection", (event) => {
+    if (event.detail.connection.attempt > 0 || state === "ended") event.preventDefault();
+  });
+  root.addEventListener("htmx:after:sse:connection", () => {
+    state = "open";
+    lastByte = Date.now();
+  });
+  root.addEventListener("htmx:sse:close", () => lost(document.hidden));
+  root.addEventListener("htmx:error", () => state === "connecting" && lost());
+  root.addEventListener("htmx:before:sse:message", (event) => {
+    event.preventDefault();
+    const { event: name, data, id } = event.detail.message;
+    if (name === "end") return end(data);
+    if (name === "away") return changed("away");
+    attempt = 0;
+    changed("live");
+    if (!name) heard({ html: data, version: id });
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (state === "open") return; // hx-sse closes and ends this one itself
+    clearTimeout(timer);
+    setTimeout(connect);
+  });
+  setInterval(() => {
+    const isSilent = Date.now() - lastByte > 2 * heartbeatMs + TICK_MS;
+    if (state === "open" && isSilent && !document.hidden) stop();
+  }, TICK_MS);
+
+  return { asOf };
+}
