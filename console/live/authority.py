@@ -1,5 +1,6 @@
 """Who may watch: asked when a stream opens and again with every heartbeat, for all at once."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +18,8 @@ from guildqueue.domain.errors import SessionNotFound
 from guildqueue.domain.ids import GuildId, SessionId, UserId
 from guildqueue.domain.token import Bearer, Verb
 from guildqueue.services import browse, tokens
+
+_SESSION_KEY = re.compile(r"[0-9a-z]{8,40}")
 
 
 class CredentialKind(StrEnum):
@@ -120,7 +123,9 @@ def _user_of(visitor: Visitor | None) -> UserId | None:
 
 def _visitors(credentials: Collection[Credential]) -> dict[Credential | None, Visitor]:
     """Whoever the credentials let in; those that let nobody in are not there."""
-    keys = {c.secret: c for c in credentials if c.kind is CredentialKind.SESSION}
+    sessions = [c for c in credentials if c.kind is CredentialKind.SESSION]
+    # One key that the database refuses would have everybody's answer refused with it.
+    keys = {c.secret: c for c in sessions if _SESSION_KEY.fullmatch(c.secret)}
     raws = {c.secret: c for c in credentials if c.kind is CredentialKind.TOKEN}
     users = session_users(keys) if keys else {}
     bearers = tokens.token_bearers(raws) if raws else {}

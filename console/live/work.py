@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import connections
+
+from console.live.threads import DaemonThreads
 
 THREADS = 2
 TOGETHER_AT_MOST = 500
@@ -24,7 +25,7 @@ class Work:
     """Runs blocking calls of one event loop; none keeps a database connection when it returns."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="live")
+        self._threads = DaemonThreads(THREADS, name="live")
         self._asked: dict[Any, dict[Any, asyncio.Future[Any]]] = {}
         self._answering: dict[Any, asyncio.Task[None]] = {}
         self._closed = asyncio.Event()
@@ -60,7 +61,7 @@ class Work:
     def close(self) -> None:
         """Take no more; what runs in a thread is not waited for."""
         self._closed.set()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.stop()
 
     async def _answer(self, answers: Answers[K, R]) -> None:
         try:

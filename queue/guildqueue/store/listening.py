@@ -11,7 +11,13 @@ from psycopg import sql
 
 from guildqueue.store.notify import CHANNEL
 
-_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+# A peer that is gone without a word is noticed by the kernel within half a minute.
+_KEEPALIVES = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,  # milliseconds
+}
 
 
 class Listening:
