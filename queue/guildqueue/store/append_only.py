@@ -17,13 +17,12 @@ from typing import Any
 from guildqueue.domain.errors import QueueBusy, shortened
 from guildqueue.store.plain_files import opened, read_if_there
 
-LOCK_PATIENCE_S = 10.0
 # Every file is opened with O_NOFOLLOW here: through a link planted in its place, the operator
 # would write to a file that is none of the queue's.
 
 
 @contextmanager
-def locked(path: Path, *, like: Path, patience_s: float = LOCK_PATIENCE_S) -> Iterator[None]:
+def locked(path: Path, *, like: Path, patience_s: float) -> Iterator[None]:
     """Alone with the folder, against every process that locks ``path``.
 
     Whoever may write ``like`` may take the lock, so that no stranger can keep it. Raises

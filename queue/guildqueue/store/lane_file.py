@@ -18,6 +18,8 @@ from guildqueue.domain.redaction import redact_value
 from guildqueue.store import append_only, grant_files
 from guildqueue.store.plain_files import opened, read_all
 
+LOCK_PATIENCE_S = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class LaneFolder:
@@ -64,7 +66,7 @@ def read_declaration(folder: LaneFolder) -> Declaration:
 @contextmanager
 def alone(folder: LaneFolder) -> Iterator[None]:
     """Under the folder's lock. Raises QueueBusy."""
-    with append_only.locked(folder.lock, like=folder.queue):
+    with append_only.locked(folder.lock, like=folder.queue, patience_s=LOCK_PATIENCE_S):
         yield
 
 
