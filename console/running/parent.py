@@ -17,7 +17,8 @@ from console.running.children import Child, stop_all
 from console.running.signals import SignalPipe
 from console.running.welcome import welcome
 
-_STOP_GRACE_S = "2"
+_GRACE = "QUEUE_STOP_GRACE_SECONDS"
+_STOP_GRACE_S = 2.0
 _STOP_PATIENCE_S = 5.0  # after which a child is killed, on top of the worker's grace
 _READY_PATIENCE_S = 60.0
 
@@ -44,7 +45,7 @@ def run(above: MakeAbove) -> int:
         _tend(children, pipe, above)
     finally:
         _say("Stopping.")
-        stop_all(children, patience_s=_STOP_PATIENCE_S + float(_grace_s()))
+        stop_all(children, patience_s=_STOP_PATIENCE_S + _grace_s())
         connections.close_all()
     return 0
 
@@ -77,13 +78,15 @@ def _children() -> list[Child]:
     if settings.WORKERS > 0:
         worker = ["manage.py", "worker", "--concurrency", str(settings.WORKERS)]
         # Whoever waits at a terminal after Ctrl+C wants it to end; a lost job is handed back.
-        grace = os.environ | {"QUEUE_STOP_GRACE_SECONDS": _grace_s()}
+        grace = os.environ | {_GRACE: str(_grace_s())}
         children.append(Child("worker", [sys.executable, *worker], grace))
     return children
 
 
-def _grace_s() -> str:
-    return os.environ.get("QUEUE_STOP_GRACE_SECONDS") or _STOP_GRACE_S
+def _grace_s() -> float:
+    """Seconds that the worker gives a running job when it is told to stop."""
+    is_chosen = bool(os.environ.get(_GRACE))
+    return float(settings.QUEUE_STOP_GRACE_SECONDS) if is_chosen else _STOP_GRACE_S
 
 
 def _tend(children: list[Child], pipe: SignalPipe, above: MakeAbove) -> None:

@@ -1,5 +1,6 @@
 """`make run`'s parent: it owns what it starts, says what happens, and leaves nothing behind."""
 
+import json
 import os
 import queue
 import shutil
@@ -27,6 +28,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+END = "the output ended"
 RUN = (sys.executable, "-m", "console.running")
 
 
@@ -37,12 +39,13 @@ class Running:
         self.port = free_port()
         inherited = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
         ours = {"GUILDQUEUE_DATA_DIR": str(data_dir), "PORT": str(self.port), "WORKERS": "1"}
+        self.log = (data_dir.parent / f"running-{self.port}.log").open("w+")
         self.process = subprocess.Popen(
             words,
             cwd=PROJECT,
             env=inherited | ours | environment,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.log,
             text=True,
             start_new_session=True,
         )
@@ -55,12 +58,17 @@ class Running:
         for line in self.process.stdout:
             self.words.put(line)
         self.process.stdout.close()
+        self.words.put(END)
+        self.log.close()
 
     def wait_for(self, words: str) -> str:
         """The next line that holds ``words``."""
         while words not in (line := self.words.get(timeout=90)):
-            pass
+            assert line != END, f"ended before it said {words!r}: {self.errors()}"
         return line
+
+    def errors(self) -> str:
+        return Path(self.log.name).read_text()[-3000:]
 
     def answers(self, path: str = "healthz") -> bool:
         try:
@@ -156,17 +164,19 @@ def test_a_killed_database_comes_back_under_the_console(running: Running, data_d
 
 
 def test_a_second_start_changes_no_data_and_tells_the_same_sign_ins(data_dir: Path) -> None:
-    sign_ins = data_dir / "demo.json"
-    before = sign_ins.read_text() if sign_ins.exists() else ""
+    before = json.loads((data_dir / "demo.json").read_text())
     run = Running(data_dir, WORKERS="0")
-    run.wait_for("Guild Queue is ready")
+    said = [run.wait_for("Sign in as") for _ in before["users"]]
+    run.wait_for("Ctrl+C")
     n_children = len(psutil.Process(run.process.pid).children())
     run.end(signal.SIGTERM)
 
-    after = sign_ins.read_text() if sign_ins.exists() else ""
+    after = json.loads((data_dir / "demo.json").read_text())
     assert n_children == 1
-    assert after.partition("users")[2] == before.partition("users")[2]
-    assert f":{run.port}/" in after or not after
+    assert (data_dir / "demo.json").stat().st_mode & 0o777 == 0o600
+    assert after == before | {"url": f"http://127.0.0.1:{run.port}"}
+    for line, user in zip(said, before["users"], strict=True):
+        assert line.split()[3::2] == [user["username"], user["password"]]
 
 
 def test_a_port_that_is_taken_is_one_line_and_exit_1_and_nothing_starts(tmp_path: Path) -> None:
