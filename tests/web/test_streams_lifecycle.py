@@ -148,6 +148,7 @@ def test_a_server_with_streams_open_ends_at_once_and_its_pages_come_back_to_the_
         took_s = first.stop()
 
         assert took_s < 5
+        assert "Traceback" not in first.log.read_text()
         for reader in readers:
             # Nothing tells them not to come back.
             assert "end" not in [event.name for event in reader.ends()]
