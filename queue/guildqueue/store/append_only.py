@@ -144,10 +144,10 @@ def _write_whole(descriptor: int, content: bytes) -> None:
 
 
 def _create(path: Path, *, like: Path, writers: bool, readers: bool) -> None:
-    """Make the empty file if there is none; a process that finds it finds it whole."""
+    """Make the empty file if there is none. Raises FileNotFoundError if there is no ``like``."""
+    model = like.stat()
     try:
         with opened(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600) as descriptor:
-            model = like.stat()
             with suppress(PermissionError):  # what is not root's to give away stays as it is
                 os.fchown(descriptor, model.st_uid, model.st_gid)
             os.fchmod(descriptor, _mode_like(model.st_mode, writers=writers, readers=readers))

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from guildqueue.domain.errors import InvalidInput, QueueError
 from guildqueue.domain.lane import Standing
 from guildqueue.domain.lane_outcome import LaneOutcome
+from guildqueue.domain.lane_text import QueueUnreadable
 from guildqueue.management.account import account_caller
 from guildqueue.management.asker import command_asker
 from guildqueue.management.ending import Broken, Misused, one_line
@@ -38,7 +39,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dir", required=True, type=Path, metavar="DIR", help="the folder")
+        parser.add_argument("--dir", type=Path, metavar="DIR", help="the folder; always needed")
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
         _add_list(verbs.add_parser("list", help="the queue in the order in which it will run"))
         _add_json(verbs.add_parser("next", help="the item that would run now, if any"))
@@ -52,7 +53,9 @@ class Command(BaseCommand):
         settle.add_argument("outcome", choices=[outcome.value for outcome in OUTCOMES])
         _add_json(settle)
 
-    def handle(self, *, verb: str, dir: Path, **options: Any) -> None:  # noqa: A002
+    def handle(self, *, verb: str, dir: Path | None, **options: Any) -> None:  # noqa: A002
+        if dir is None:
+            raise Misused("the folder of the queue is needed: --dir DIR")
         with _ended_in_one_line():
             getattr(self, f"handle_{verb}")(dir, **options)
 
@@ -177,7 +180,10 @@ def _ended_in_one_line() -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise Misused(str(error)) from error
+    except QueueUnreadable as error:
+        raise Broken(str(error)) from error
     except QueueError as error:
         raise Refused(str(error)) from error
     except OSError as error:
-        raise Broken(str(error)) from error
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise Broken(told) from error
