@@ -1,6 +1,7 @@
 """Claims: which job is next, and what may not keep a worker from it."""
 
 import pytest
+from django.conf import settings
 
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import Lease
@@ -100,7 +101,10 @@ def test_the_lane_comes_first_by_the_order_of_bumps(guild: GuildId) -> None:
     assert claimed() == [first, second, *track_ids(plain)]
 
 
-def test_priority_decides_before_the_id_across_guilds(guild: GuildId) -> None:
+def test_priority_decides_before_the_id_across_guilds(
+    guild: GuildId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "QUEUE_CLAIM_ORDER", "global")
     high = stored_session(guild)
     low = stored_session(stored_guild(MAGPIE))
     set_number(high, 2)
