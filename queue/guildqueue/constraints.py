@@ -83,6 +83,12 @@ JOB_INDEXES: tuple[models.Index, ...] = (
         condition=Q(state="pending", unmet=0, held=False, run_after__isnull=False),
         name="job_claim_deferred",
     ),
+    # The same within a guild, for its turn.
+    models.Index(
+        fields=["guild", "bump_seq", "priority", "id"],
+        condition=Q(state="pending", unmet=0, held=False, run_after__isnull=True),
+        name="job_turn",
+    ),
     # Leases live in no index, so that a heartbeat stays a heap-only update.
     models.Index(
         fields=["bump_seq", "priority", "id"],

@@ -172,6 +172,15 @@ def test_a_statement_named_twice_is_refused(tmp_path: Path) -> None:
         load_statements(tmp_path)
 
 
+def test_a_part_stands_in_every_statement_that_includes_it(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(
+        "-- part: tail\n-- What it says.\nFROM t;\n"
+        "-- name: one\nSELECT 1\n-- include: tail\n-- name: two\nSELECT 2\n-- include: tail\n"
+    )
+
+    assert load_statements(tmp_path) == {"one": "SELECT 1\nFROM t;", "two": "SELECT 2\nFROM t;"}
+
+
 @pytest.mark.parametrize("name", load_statements())
 def test_every_statement_prepares(name: str) -> None:
     text, _ = prepared_text(name)
@@ -223,3 +232,4 @@ def test_the_claim_its_indexes_and_the_domain_spell_one_order() -> None:
     assert len(orders) >= 4
     assert set(orders) == {CLAIM_ORDER_COLUMNS}
     assert columns_of("job_claim") == columns_of("job_running") == CLAIM_ORDER_COLUMNS
+    assert columns_of("job_turn") == ("guild_id", *CLAIM_ORDER_COLUMNS)

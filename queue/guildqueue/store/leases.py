@@ -1,7 +1,7 @@
 """Claims and what a worker writes under its lease."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
@@ -28,6 +28,13 @@ class Wanted(NamedTuple):
     guilds: list[GuildId] | None
 
 
+class Taker(NamedTuple):
+    """Who claims, and for how many seconds."""
+
+    principal: str
+    ttl_s: float
+
+
 class Attempts(NamedTuple):
     """How often a job was claimed, and how often it may be."""
 
@@ -45,16 +52,29 @@ def bury_lost_jobs() -> int:
     return execute("bury_lost_jobs", {})
 
 
-def claim_jobs(wanted: Wanted, *, principal: str, count: int, ttl_s: float) -> list[Lease]:
-    """Up to ``count`` claimable jobs in claim order, now running and leased to ``principal``.
+def claim_jobs(wanted: Wanted, taker: Taker, *, count: int) -> list[Lease]:
+    """Up to ``count`` claimable jobs in the deployment's order, now running and leased.
 
-    Those that others have locked are passed over.
+    Those that others have locked are passed over; here and in the claims below.
     """
-    found = rows(
-        "claim_jobs",
-        {**wanted._asdict(), "principal": principal, "count": count, "ttl_s": ttl_s},
-    )
-    return sorted([lease_from_row(found_row) for found_row in found], key=_claim_key)
+    params = {**wanted._asdict(), **taker._asdict(), "count": count}
+    return _in_order(rows("claim_jobs", params))
+
+
+def claim_lane(wanted: Wanted, taker: Taker) -> list[Lease]:
+    """The first claimable job of the lane, now running and leased; none where it is empty."""
+    params = {**wanted._asdict(), **taker._asdict(), "count": 1}
+    return _in_order(rows("claim_lane", params))
+
+
+def claim_turn(wanted: Wanted, taker: Taker, guild_id: GuildId) -> list[Lease]:
+    """The first claimable job of a guild that is not held, now running and leased."""
+    params = {**wanted._asdict(), **taker._asdict(), "guild_id": guild_id, "count": 1}
+    return _in_order(rows("claim_turn", params))
+
+
+def _in_order(found: Iterable[Any]) -> list[Lease]:
+    return sorted(map(lease_from_row, found), key=_claim_key)
 
 
 def find_guild_with_work(wanted: Wanted, *, waited: Collection[GuildId]) -> GuildId | None:

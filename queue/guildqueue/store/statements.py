@@ -9,20 +9,31 @@ from typing import Any
 
 from django.db import connection
 
-_NAME = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^-- (name|part): (\w+)[ \t]*$", re.MULTILINE)
+_INCLUDE = re.compile(r"^-- include: (\w+)[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"\A(?:--[^\n]*\n)+")
 
 
 @cache
 def load_statements(folder: Path = Path(__file__).parent / "sql") -> Mapping[str, str]:
-    """Every statement by name. Raises ValueError where a name stands twice."""
-    found: dict[str, str] = {}
+    """Every statement by name.
+
+    A line ``-- include: NAME`` stands for the text of the part of that name, so that claims
+    which differ in their candidates share the rest. Raises ValueError where a name stands
+    twice, KeyError where a part that is included does not stand at all.
+    """
+    found: dict[str, dict[str, str]] = {"name": {}, "part": {}}
     for path in sorted(folder.glob("*.sql")):
-        _, *parts = _NAME.split(path.read_text("utf-8"))
-        for name, text in zip(parts[::2], parts[1::2], strict=True):
-            if name in found:
+        _, *pieces = _HEADING.split(path.read_text("utf-8"))
+        for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            if name in found["name"] or name in found["part"]:
                 raise ValueError(f"{path.name}: statement {name!r} stands twice")
-            found[name] = text.strip()
-    return found
+            found[kind][name] = text.strip()
+    return {name: _with_parts(text, found["part"]) for name, text in found["name"].items()}
+
+
+def _with_parts(text: str, parts: Mapping[str, str]) -> str:
+    return _INCLUDE.sub(lambda line: _COMMENT.sub("", parts[line[1]]), text)
 
 
 @cache

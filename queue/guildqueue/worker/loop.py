@@ -18,6 +18,7 @@ from guildqueue.services.browse import job_inputs
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.fold_counters import fold_counters
 from guildqueue.services.heartbeat import extend_lease
+from guildqueue.services.prune_cursors import prune_cursors
 from guildqueue.services.release import release_job
 from guildqueue.worker.handler import HandlerInput, WorkerUnfit
 from guildqueue.worker.outage import AWAY, Outage
@@ -246,6 +247,7 @@ class Worker:
         if self.busy or self.is_stopping or now < self.fold_at:
             return
         fold_counters()
+        prune_cursors()
         self.fold_at = now + FOLD_EVERY_S * (0.75 + 0.5 * _chance.random())
 
     def _wait(self) -> None:

@@ -29,8 +29,8 @@ UPDATE guildqueue_job
        lease_by = NULL, lease_expires_at = NULL, finished_at = clock_timestamp()
  WHERE id = ANY (ARRAY(SELECT id FROM lost));
 
--- name: claim_jobs
--- Take up to :count claimable jobs in the order lane, priority, id.
+-- part: take_in_line
+-- The part that every claim shares: up to :count of its candidates, in the order lane, priority, id.
 -- Three arms, each in index order and merged, so that nothing is sorted but what became due: never
 -- deferred; deferred and due (by run_after, so that what is not due yet costs nothing); lease
 -- expired. They are read without a lock; LIMIT stands above LockRows, so a row that others hold is
@@ -39,19 +39,9 @@ UPDATE guildqueue_job
 -- the head (its foreign key holds KEY SHARE) does not hide the head from a claim.
 -- The WHERE at the job repeats what the arms say, for a row that changed before it was locked; as a
 -- CASE, in which the planner sees no state: it would look the id up in job_outstanding.
--- Index: job_claim, job_claim_deferred, job_running, guild_held. Run after pin_plans.
--- Cost: one heap row for each job in the index that the filter, a held guild or an unknown kind
--- keeps back ahead of the head, and for each running one.
+-- Run after pin_plans. Cost: one heap row for each candidate that the filter keeps back ahead of
+-- the head, and for each running one.
 -- Returns: one row a claimed job, in no particular order.
-WITH candidate AS NOT MATERIALIZED (
-    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
-           max_attempts
-      FROM guildqueue_job
-     WHERE kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = 'worker'
-       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
-       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
-),
 line AS (
     (SELECT id, bump_seq, priority FROM candidate
       WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
@@ -95,6 +85,108 @@ claimed AS (
 SELECT claimed.*,
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = claimed.id) AS needs
   FROM claimed;
+
+-- name: claim_jobs
+-- One order for the whole deployment. Index: job_claim, job_claim_deferred, job_running, guild_held.
+WITH candidate AS NOT MATERIALIZED (
+    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
+           max_attempts
+      FROM guildqueue_job
+     WHERE kind = ANY (%(kinds)s::text[])
+       AND assignee_kind = 'worker'
+       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
+       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+),
+-- include: take_in_line
+
+-- name: claim_lane
+-- The jobs that run next, of all guilds in scope. Index: the head of job_claim, where bump_seq is
+-- not null; job_claim_deferred, job_running, guild_held.
+WITH candidate AS NOT MATERIALIZED (
+    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
+           max_attempts
+      FROM guildqueue_job
+     WHERE bump_seq IS NOT NULL
+       AND kind = ANY (%(kinds)s::text[])
+       AND assignee_kind = 'worker'
+       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
+       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+),
+-- include: take_in_line
+
+-- name: claim_turn
+-- The guild whose turn it is. Index: job_turn, job_claim_deferred, job_running.
+WITH candidate AS NOT MATERIALIZED (
+    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
+           max_attempts
+      FROM guildqueue_job
+     WHERE guild_id = %(guild_id)s
+       AND kind = ANY (%(kinds)s::text[])
+       AND assignee_kind = 'worker'
+),
+-- include: take_in_line
+
+-- name: find_turn
+-- The first guild above :last, else the first of all, that is not held, not :passed and has a
+-- claimable job, locked by others or not. Locks: none. Run after pin_plans.
+-- Index: the guild's primary key and job_turn for each guild looked at; job_claim_deferred and
+-- job_running once for all of them.
+WITH became_claimable AS NOT MATERIALIZED (
+    SELECT guild_id FROM guildqueue_job
+     WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= statement_timestamp()
+       AND kind = ANY (%(kinds)s::text[]) AND assignee_kind = 'worker'
+    UNION ALL
+    SELECT guild_id FROM guildqueue_job
+     WHERE state = 'running' AND NOT held AND unmet = 0
+       AND lease_expires_at < statement_timestamp() AND attempt < max_attempts
+       AND kind = ANY (%(kinds)s::text[]) AND assignee_kind = 'worker'
+),
+eligible AS NOT MATERIALIZED (
+    SELECT guild.id
+      FROM guildqueue_guild AS guild
+     WHERE guild.held_at IS NULL
+       AND guild.id <> ALL (%(passed)s::bigint[])
+       AND (%(guilds)s::bigint[] IS NULL OR guild.id = ANY (%(guilds)s::bigint[]))
+       AND (EXISTS (SELECT FROM guildqueue_job AS job
+                     WHERE job.guild_id = guild.id
+                       AND job.state = 'pending' AND job.unmet = 0 AND NOT job.held
+                       AND job.run_after IS NULL
+                       AND job.kind = ANY (%(kinds)s::text[]) AND job.assignee_kind = 'worker')
+            OR guild.id = ANY (ARRAY(SELECT guild_id FROM became_claimable)))
+)
+(SELECT id AS guild_id FROM eligible WHERE id > %(last)s::bigint ORDER BY id LIMIT 1)
+UNION ALL
+(SELECT id AS guild_id FROM eligible WHERE id <= %(last)s::bigint ORDER BY id LIMIT 1)
+LIMIT 1;
+
+-- name: read_cursor
+-- The guild of the last turn. Index: claim_cursor_newest.
+SELECT guild_id
+  FROM guildqueue_claim_cursor
+ WHERE principal = %(principal)s AND filter_hash = %(filter_hash)s
+ ORDER BY id DESC
+ LIMIT 1;
+
+-- name: append_cursor
+-- The turn just taken. Nothing is locked: two claims of one principal may read the same cursor, and
+-- one of them loses its turn, never its job.
+INSERT INTO guildqueue_claim_cursor (principal, filter_hash, guild_id)
+VALUES (%(principal)s, %(filter_hash)s, %(guild_id)s);
+
+-- name: prune_cursors
+-- Drop what stands behind a newer row, and what nobody used for 30 days.
+-- Locks: FOR UPDATE SKIP LOCKED, as several workers prune. Index: claim_cursor_newest.
+DELETE FROM guildqueue_claim_cursor
+ WHERE id IN (SELECT cursor.id
+                FROM guildqueue_claim_cursor AS cursor
+               WHERE cursor.claimed_at < statement_timestamp() - interval '30 days'
+                  OR EXISTS (SELECT FROM guildqueue_claim_cursor AS newer
+                              WHERE newer.principal = cursor.principal
+                                AND newer.filter_hash = cursor.filter_hash
+                                AND newer.id > cursor.id)
+               ORDER BY cursor.id
+               LIMIT 10000
+                 FOR UPDATE SKIP LOCKED);
 
 -- name: find_guild_with_work
 -- A guild outside :waited with a claimable job, also one that others have locked: what tells "all of
