@@ -1,12 +1,14 @@
 """Who may say what runs next, asked by processes of real accounts."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lane.accounts import Account, account, nameless
+from tests.db.embedded_users import PYTHON_PATH, python_for_nobody
+from tests.lane.accounts import PROJECT, Account, account, nameless
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -68,7 +70,7 @@ def test_a_strangers_refusal_that_cannot_be_added_says_so(
     answer = stranger.asks(operators_folder, "bump", "a")
 
     assert answer["refusal"] == "not-granted"
-    assert "not recorded" in answer["note"]
+    assert answer["note"].endswith("not recorded: permission denied")
     assert (operators_folder / "priority.jsonl").read_bytes() == before
 
 
@@ -223,3 +225,28 @@ def test_whoever_may_write_the_queue_may_lock_it_and_not_write_the_log(
     assert pushed["accepted"]
     assert settled["accepted"]
     assert (operators_folder / "priority.jsonl").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_stranger_may_ask_through_the_command(
+    operators_folder: Path, operator: Account, stranger: Account
+) -> None:
+    kept_log(operators_folder, operator)
+    python = python_for_nobody()
+    if python is None:
+        pytest.skip("there is no interpreter that another account may run")
+
+    done = subprocess.run(
+        [python, "manage.py", "lane", "--dir", str(operators_folder), "bump", "a"],
+        cwd=PROJECT,
+        env={"PYTHONPATH": f"{PROJECT / 'queue'}:{PYTHON_PATH}", "PYTHONDONTWRITEBYTECODE": "1"},
+        user=stranger.uid,
+        group=stranger.gid,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "account:nobody may not change what runs next" in done.stderr
+    assert [record["by"] for record in records(operators_folder)] == ["account:nobody"]

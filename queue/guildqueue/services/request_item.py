@@ -14,6 +14,7 @@ from guildqueue.domain.lane_refusals import NotGranted, refusal_word
 from guildqueue.domain.ledger import EventType
 from guildqueue.store import lane_file
 from guildqueue.store.lane_file import LaneFolder, LaneState
+from guildqueue.store.plain_files import told
 
 MAX_TEXT = 200  # characters of what a request may say before it is known to be right
 
@@ -133,7 +134,9 @@ def _turn_away(
         else:
             # Never made by a stranger: whose log it is decides whether it is believed.
             lane_file.append_record_from_outside(folder, record)
-    except (OSError, QueueBusy) as failure:
+    except OSError as failure:
+        return replace(outcome, note=f"{outcome.note}; not recorded: {told(failure)}")
+    except QueueBusy as failure:
         return replace(outcome, note=f"{outcome.note}; not recorded: {failure}")
     return outcome
 

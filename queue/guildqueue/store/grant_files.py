@@ -11,7 +11,7 @@ from guildqueue.domain.grant import (
     MalformedDeclaration,
     declared_sources,
 )
-from guildqueue.store.plain_files import opened, read_all
+from guildqueue.store.plain_files import opened, read_all, told
 
 DECLARATION = "queue.toml"
 LIMIT_BYTES = 65_536
@@ -27,7 +27,7 @@ def read_guild_declaration(root: Path) -> Declaration:
     try:
         owner = _owner_of_folder(root)
     except OSError as error:
-        return _faulty(None, f"the guild's root {root}: {_told(error)}")
+        return _faulty(None, f"the guild's root {root}: {told(error)}")
     return _read(root / DECLARATION, table=GUILD_TABLE, owner_uid=owner, own_file_decides=True)
 
 
@@ -62,7 +62,7 @@ def _read(
             return _faulty(owner_uid, f"{path} is a link that leads nowhere")
         return _declaring(owner_uid, frozenset())
     except OSError as error:
-        return _faulty(owner_uid, f"{path}: {_told(error)}")
+        return _faulty(owner_uid, f"{path}: {told(error)}")
     if len(content) > LIMIT_BYTES:
         return _faulty(owner_uid, f"{path} is larger than {LIMIT_BYTES} bytes")
     try:
@@ -86,8 +86,3 @@ def _declaring(owner_uid: int, sources: frozenset[str]) -> Declaration:
 def _faulty(owner_uid: int | None, fault: str) -> Declaration:
     name = None if owner_uid is None else account_name(owner_uid)
     return Declaration(owner_uid=owner_uid, owner_name=name, fault=fault)
-
-
-def _told(error: OSError) -> str:
-    """The system's reason without the path, which stands before it."""
-    return (error.strerror or str(error)).lower()

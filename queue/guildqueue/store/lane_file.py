@@ -16,7 +16,7 @@ from guildqueue.domain.lane_text import Item, QueueUnreadable, parse_queue, spel
 from guildqueue.domain.order import SortKey
 from guildqueue.domain.redaction import redact_value
 from guildqueue.store import append_only, grant_files
-from guildqueue.store.plain_files import opened, read_all
+from guildqueue.store.plain_files import opened, read_all, told
 
 LOCK_PATIENCE_S = 10.0
 
@@ -133,7 +133,7 @@ def _read_items(folder: LaneFolder) -> dict[str, Item]:
         with opened(folder.queue, os.O_RDONLY) as descriptor:
             content = read_all(descriptor)
     except OSError as error:
-        raise QueueUnreadable(None, (error.strerror or str(error)).lower()) from error
+        raise QueueUnreadable(None, told(error)) from error
     return parse_queue(content)
 
 

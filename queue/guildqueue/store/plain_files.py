@@ -39,6 +39,11 @@ def opened(path: Path, flags: int, mode: int = 0) -> Iterator[int]:
         os.close(descriptor)
 
 
+def told(error: OSError) -> str:
+    """The system's reason alone, without number and path."""
+    return (error.strerror or str(error)).lower()
+
+
 def read_all(descriptor: int, limit_bytes: int | None = None) -> bytes:
     """The rest of the file, at most ``limit_bytes`` and one more to tell that there is more."""
     with os.fdopen(os.dup(descriptor), "rb") as file:
