@@ -233,6 +233,14 @@ def test_who_and_why_are_on_record(folder: Path) -> None:
     assert len(record["correlation_id"]) == 16
 
 
+def test_an_item_whose_name_looks_like_a_secret_is_moved_all_the_same(folder: Path) -> None:
+    lane(folder, "push", "gq_0123456789abcdef", "d", "--bump")
+
+    assert lane(folder, "list").splitlines()[1].split()[1] == "gq_0123456789abcdef"
+    lane(folder, "unbump", "gq_0123456789abcdef")
+    assert lane(folder, "list").splitlines()[0] == "   1  x"
+
+
 @pytest.mark.parametrize("verb", ["list", "next", "bump", "unbump", "settle", "push"])
 @pytest.mark.parametrize(
     ("line", "told"),
