@@ -330,3 +330,17 @@ def test_attempts_and_tokens_count_every_claim(guild: GuildId) -> None:
 
     assert seen == [(1, 1), (2, 2), (3, 3)]
     assert session_jobs(lease.job.session_id)[0].progress == 0.0
+
+
+def test_a_connection_in_another_time_zone_moves_no_moment(guild: GuildId) -> None:
+    stored_session(guild, n_tracks=2)
+    query("SET TIME ZONE 'Asia/Kathmandu'")
+
+    lease, failed = claim_jobs(WORKER, count=2, ttl_s=60)
+    fail(failed)
+
+    query("SET TIME ZONE 'America/Lima'")
+    assert claim_jobs("other", count=9, ttl_s=60) == []
+    assert (lease.expires_at - datetime.now(UTC)).total_seconds() == pytest.approx(60, abs=5)
+    assert (run_after := now(failed).run_after) is not None
+    assert (run_after - datetime.now(UTC)).total_seconds() == pytest.approx(2.5, abs=2.4)
