@@ -6,7 +6,7 @@ import sys
 import tempfile
 from importlib import import_module
 
-SUITES = ("moves", "pages", "live_fanout")
+SUITES = ("moves", "pages", "live_fanout", "browser")
 
 
 def main(names: list[str]) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext_lazy
 
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import BIGINT_MAX, SessionId
@@ -26,7 +27,7 @@ class HoldForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="Everybody who sees this queue reads it beside the hold.",
+        help_text=gettext_lazy("Everybody who sees this queue reads it beside the hold."),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from guildqueue.domain.job import Job
 from recordings.document import Document, Transcript
@@ -35,7 +36,7 @@ def read_document(job: Job) -> Document:
         speakers = [str(name) for name in found.get("speakers", ())]
         title = str(found["title"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultMissing("The file of the document cannot be read.") from error
+        raise ResultMissing(_("The file of the document cannot be read.")) from error
     started_at = found.get("started_at")
     document = {
         "version": 1,
@@ -61,7 +62,7 @@ def read_transcript(job: Job) -> Transcript:
         ]
         language, duration_s = str(found["language"]), _seconds(found["duration_s"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultMissing("The file of this track's text cannot be read.") from error
+        raise ResultMissing(_("The file of this track's text cannot be read.")) from error
     transcript = {
         "version": 1,
         "name": job.name,
@@ -79,11 +80,11 @@ def result_path(job: Job) -> Path:
     """
     name = (job.result or {}).get("path")
     if not isinstance(name, str) or not name or "\0" in name:
-        raise ResultMissing("It has no file.")
+        raise ResultMissing(_("It has no file."))
     root = Path(settings.MEDIA_ROOT).resolve()
     path = (root / name).resolve()
     if not any(path.is_relative_to(root / folder / str(job.guild_id)) for folder in FOLDERS):
-        raise ResultMissing("Its file is not where this guild's files are.")
+        raise ResultMissing(_("Its file is not where this guild's files are."))
     return path
 
 
@@ -99,12 +100,14 @@ def _read(job: Job) -> dict[str, Any]:
     path = result_path(job)
     try:
         if path.stat().st_size > MAX_RESULT_BYTES:
-            raise ResultMissing("Its file is too large to be shown.")
+            raise ResultMissing(_("Its file is too large to be shown."))
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ResultMissing("Its file is no longer there. Requeue it to make it again.") from error
+        raise ResultMissing(
+            _("Its file is no longer there. Requeue it to make it again.")
+        ) from error
     except ValueError as error:
-        raise ResultMissing("Its file cannot be read. Requeue it to make it again.") from error
+        raise ResultMissing(_("Its file cannot be read. Requeue it to make it again.")) from error
     if not isinstance(found, dict):
-        raise ResultMissing("Its file cannot be read. Requeue it to make it again.")
+        raise ResultMissing(_("Its file cannot be read. Requeue it to make it again."))
     return found

@@ -3,68 +3,87 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from django.utils.dateformat import format as format_date
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext, pgettext_lazy
+
 from guildqueue.domain.principal import PrincipalKind
 from guildqueue.domain.snapshot import LastMove, WaitsFor
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 
 WAITS_FOR_WORDS = {
-    WaitsFor.HOLD: "waits for a release",
-    WaitsFor.DEPENDENCY: "waits for its tracks",
-    WaitsFor.DEPENDENCY_FAILED: "waits for a track that failed",
-    WaitsFor.NOT_BEFORE: "waits for its time",
-    WaitsFor.CAP: "waits for a free slot",
+    WaitsFor.HOLD: gettext_lazy("waits for a release"),
+    WaitsFor.DEPENDENCY: gettext_lazy("waits for its tracks"),
+    WaitsFor.DEPENDENCY_FAILED: gettext_lazy("waits for a track that failed"),
+    WaitsFor.NOT_BEFORE: gettext_lazy("waits for its time"),
+    WaitsFor.CAP: gettext_lazy("waits for a free slot"),
 }
 
 JOB_STATE_WORDS = {
-    "pending": "waiting",
-    "running": "running",
-    "done": "done",
-    "dead": "dead",
-    "cancelled": "cancelled",
+    "pending": pgettext_lazy("state", "waiting"),
+    "running": pgettext_lazy("state", "running"),
+    "done": pgettext_lazy("state", "done"),
+    "dead": pgettext_lazy("state", "dead"),
+    "cancelled": pgettext_lazy("state", "cancelled"),
+}
+
+SESSION_STATE_WORDS = {
+    **JOB_STATE_WORDS,
+    "recording": pgettext_lazy("state", "recording"),
+    "held": pgettext_lazy("state", "held"),
+    "queued": pgettext_lazy("state", "queued"),
 }
 
 PRINCIPAL_WORDS = {
     PrincipalKind.USER: "{name}",
     PrincipalKind.SOURCE: "{name}",
-    PrincipalKind.TOKEN: "token {name}",
-    PrincipalKind.ACCOUNT: "account {name}",
-    PrincipalKind.OPERATOR: "the operator {name}",
+    PrincipalKind.TOKEN: gettext_lazy("token {name}"),
+    PrincipalKind.ACCOUNT: gettext_lazy("account {name}"),
+    PrincipalKind.OPERATOR: gettext_lazy("the operator {name}"),
 }
 
 PLACE_WORDS = {
-    "first": "moved first",
-    "last": "moved last",
-    "before": "moved",
-    "after": "moved",
+    "first": gettext_lazy("moved first"),
+    "last": gettext_lazy("moved last"),
+    "before": gettext_lazy("moved"),
+    "after": gettext_lazy("moved"),
+}
+
+RULE_WORDS = {
+    "many-participants-first": gettext_lazy("Many participants first"),
+    "short-recordings-first": gettext_lazy("Short recordings first"),
 }
 
 
 def duration_words(seconds: float | None) -> str:
     """A length of audio: ``1 h 12 min``, ``9 min``, ``40 s``; None was never measured."""
     if seconds is None:
-        return "not measured"
+        return _("not measured")
     whole = max(0, round(seconds))
     if whole < MINUTE_S:
-        return f"{whole} s"
+        return _("%(n)s s") % {"n": whole}
     minutes = round(whole / MINUTE_S)
     hours, minutes = divmod(minutes, 60)
     if not hours:
-        return f"{minutes} min"
-    return f"{hours:,} h {minutes} min" if minutes else f"{hours:,} h"
+        return _("%(n)s min") % {"n": minutes}
+    if not minutes:
+        return _("%(n)s h") % {"n": number_words(hours)}
+    return _("%(hours)s h %(minutes)s min") % {"hours": number_words(hours), "minutes": minutes}
 
 
 def ago_words(moment: datetime, now: datetime) -> str:
     """How long before ``now``: ``just now``, ``2 min ago``, ``3 days ago``; the future is now."""
     seconds = (now - moment).total_seconds()
     if seconds < MINUTE_S:
-        return "just now"
+        return _("just now")
     if seconds < HOUR_S:
-        return f"{int(seconds // MINUTE_S)} min ago"
+        return _("%(n)s min ago") % {"n": int(seconds // MINUTE_S)}
     if seconds < DAY_S:
-        return f"{int(seconds // HOUR_S)} h ago"
+        return _("%(n)s h ago") % {"n": int(seconds // HOUR_S)}
     days = int(seconds // DAY_S)
-    return "1 day ago" if days == 1 else f"{days:,} days ago"
+    return ngettext("%(n)s day ago", "%(n)s days ago", days) % {"n": number_words(days)}
 
 
 def moment_words(moment: datetime, now: datetime) -> str:
@@ -75,10 +94,15 @@ def moment_words(moment: datetime, now: datetime) -> str:
     if days == 0:
         return clock
     if days == 1:
-        return f"yesterday {clock}"
-    if there.year == here.year:
-        return f"{there.day} {there:%b}, {clock}"
-    return f"{there.day} {there:%b} {there.year}, {clock}"
+        return _("yesterday %(clock)s") % {"clock": clock}
+    is_far = there.year != here.year
+    form = pgettext("date format", "j M Y") if is_far else pgettext("date format", "j M")
+    return f"{format_date(there, form)}, {clock}"
+
+
+def number_words(number: int) -> str:
+    """A figure with its thousands marked as the language does."""
+    return str(number) if abs(number) < 1_000 else number_format(number, force_grouping=True)
 
 
 def stamp_words(seconds: float) -> str:
@@ -89,39 +113,44 @@ def stamp_words(seconds: float) -> str:
 
 
 def people_words(n_people: int) -> str:
-    return "1 person" if n_people == 1 else f"{n_people:,} people"
+    return ngettext("%(n)s person", "%(n)s people", n_people) % {"n": number_words(n_people)}
 
 
-def counted(n_things: int, noun: str) -> str:
-    """``1 track``, ``5 tracks``; for nouns whose plural ends in s."""
-    return f"{n_things:,} {noun}" if n_things == 1 else f"{n_things:,} {noun}s"
+def tracks_count(n_tracks: int) -> str:
+    return ngettext("%(n)s track", "%(n)s tracks", n_tracks) % {"n": number_words(n_tracks)}
 
 
 def principal_words(by: str) -> str:
     """Whoever the ledger spells ``user:ada``, as a person would say it."""
     kind, _, name = by.partition(":")
     form = PRINCIPAL_WORDS.get(kind)  # type: ignore[call-overload]  # a StrEnum is its text
-    return form.format(name=name) if form and name else by
+    return str(form).format(name=name) if form and name else by
 
 
 def move_words(move: LastMove) -> str:
     """What a session's last move was; a rule is said by its own name."""
     words = PLACE_WORDS.get(move.place)
-    return words or f"moved by “{rule_words(move.place).lower()}”"
+    return str(words) if words else _("moved by “%(rule)s”") % {"rule": rule_words(move.place)}
 
 
 def rule_words(rule: str) -> str:
     """A rule's name as a heading: ``Short recordings first``."""
-    return rule.removeprefix("rule:").replace("-", " ").capitalize()
+    name = rule.removeprefix("rule:")
+    return str(RULE_WORDS.get(name, name.replace("-", " ").capitalize()))
 
 
 def job_state_words(state: str) -> str:
     """A job's state; one that a newer release wrote is shown as it stands."""
-    return JOB_STATE_WORDS.get(state, state)
+    return str(JOB_STATE_WORDS.get(state, state))
+
+
+def session_state_words(state: str) -> str:
+    """A session's state in one word."""
+    return str(SESSION_STATE_WORDS.get(state, state))
 
 
 def waits_for_words(waits_for: WaitsFor) -> str:
-    return WAITS_FOR_WORDS[waits_for]
+    return str(WAITS_FOR_WORDS[waits_for])
 
 
 def tracks_words(bars: Iterable[tuple[str, float]]) -> str:
@@ -134,7 +163,7 @@ def tracks_words(bars: Iterable[tuple[str, float]]) -> str:
         shares = shares_by_state[state]
         fills = f" ({', '.join(map(percent_words, shares))})" if state == "running" else ""
         parts.append(f"{len(shares)} {job_state_words(state)}{fills}")
-    return ", ".join(parts) or "no tracks yet"
+    return ", ".join(parts) or _("no tracks yet")
 
 
 def percent_words(share: float) -> str:

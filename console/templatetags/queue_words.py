@@ -1,5 +1,6 @@
 """Template filters and tags that put the words of console.words into markup."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
@@ -10,6 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 
 from console import words
 from console.views.queue_rows import Row
@@ -20,11 +22,12 @@ register = template.Library()
 
 register.filter("duration", words.duration_words)
 register.filter("people", words.people_words)
-register.filter("counted", words.counted)
+register.filter("tracks_count", words.tracks_count)
 register.filter("principal", words.principal_words)
 register.filter("move_words", words.move_words)
 register.filter("rule_words", words.rule_words)
 register.filter("job_state", words.job_state_words)
+register.filter("session_state", words.session_state_words)
 register.filter("waits_for", words.waits_for_words)
 register.filter("percent", words.percent_words)
 register.filter("stamp", words.stamp_words)
@@ -50,11 +53,12 @@ def ago(at: datetime, now: datetime) -> SafeString:
 @register.simple_tag
 def tracks(bars: Iterable[TrackBar]) -> SafeString:
     """One small bar a track: its colour the state, its fill the progress, both as text too."""
-    return _tracks(tuple((b.state, b.progress) for b in bars if b.kind != Kind.DOCUMENT))
+    shown = tuple((b.state, b.progress) for b in bars if b.kind != Kind.DOCUMENT)
+    return _tracks(shown, get_language())
 
 
 @lru_cache(maxsize=1024)  # most sessions of a queue look like others: all waiting, all done
-def _tracks(bars: tuple[tuple[str, float], ...]) -> SafeString:
+def _tracks(bars: tuple[tuple[str, float], ...], _language: str | None) -> SafeString:
     text = words.tracks_words(bars)
     drawn = format_html_join(
         "", '<i data-s="{}" data-p="{}"></i>', ((state, steps(share)) for state, share in bars)
@@ -72,16 +76,19 @@ def menu(row: Row) -> SafeString:
     the ids are filled in: of a page of 200 rows that takes 20 ms.
     """
     ends = (_UP if row.up else row.up, _DOWN if row.down else row.down)
-    markup = _menu(row.entry.is_movable, row.entry.held, *ends)
+    markup = _menu(get_language(), row.entry.is_movable, row.entry.held, *ends)
     for blank, text in ((_ID, row.id), (_URL, row.url), (_UP, row.up), (_DOWN, row.down)):
         markup = markup.replace(blank, text or "")
     return mark_safe(markup)  # noqa: S308 - a template's output, ids and addresses filled in
 
 
 @lru_cache
-def _menu(is_movable: bool, is_held: bool, up: str | None, down: str | None) -> str:
+def _menu(
+    _language: str | None, is_movable: bool, is_held: bool, up: str | None, down: str | None
+) -> str:
     shape = {"is_movable": is_movable, "is_held": is_held, "up": up, "down": down}
-    return render_to_string("sessions/_menu.html", {"id": _ID, "url": _URL, **shape})
+    markup = render_to_string("sessions/_menu.html", {"id": _ID, "url": _URL, **shape})
+    return _BETWEEN_TAGS.sub("><", markup).strip()
 
 
 @register.simple_tag
@@ -112,5 +119,6 @@ def _time(at: datetime, text: str) -> SafeString:
     return format_html('<time datetime="{}">{}</time>', at.isoformat(timespec="seconds"), text)
 
 
+_BETWEEN_TAGS = re.compile(r">\s+<")
 # Blanks of a menu; no id, address or neighbour looks like one.
 _ID, _URL, _UP, _DOWN = "[id]", "[url]", "[up]", "[down]"

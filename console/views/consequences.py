@@ -2,7 +2,10 @@
 
 from collections import Counter
 
-from console.words import counted, job_state_words
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from console.words import job_state_words
 from guildqueue.domain.job import OUTSTANDING, JobState, Kind
 from guildqueue.domain.snapshot import SessionEntry, SessionState
 
@@ -13,12 +16,18 @@ def cancelling(entry: SessionEntry) -> str:
         return ""
     n_tracks = sum(_tracks(entry)[state] for state in OUTSTANDING)
     lost = (
-        f"{counted(n_tracks, 'track')} will not be transcribed"
+        ngettext(
+            "%(n)s track will not be transcribed.",
+            "%(n)s tracks will not be transcribed.",
+            n_tracks,
+        )
+        % {"n": n_tracks}
         if n_tracks
-        else "Its document will not be made"
+        else _("Its document will not be made.")
     )
-    kept = " What is done stays readable." if entry.jobs.done else ""
-    return f"{lost}{_stopping(entry.jobs.running, of=entry.jobs.outstanding)}.{kept}"
+    kept = _("What is done stays readable.") if entry.jobs.done else ""
+    stopped = _stopping(entry.jobs.running, of=entry.jobs.outstanding)
+    return " ".join(sentence for sentence in (lost, stopped, kept) if sentence)
 
 
 def requeueing(entry: SessionEntry) -> str:
@@ -28,43 +37,52 @@ def requeueing(entry: SessionEntry) -> str:
     """
     tracks = _tracks(entry)
     failed = {state: tracks[state] for state in (JobState.DEAD, JobState.CANCELLED)}
-    if sum(failed.values()):
+    if n_failed := sum(failed.values()):
         words = ", ".join(f"{n} {job_state_words(state)}" for state, n in failed.items() if n)
-        n_failed = sum(failed.values())
-        return f"{counted(n_failed, 'track')} will be transcribed again ({words}), {_then(entry)}"
+        again = ngettext(
+            "%(n)s track will be transcribed again (%(why)s), then the document is made from all.",
+            "%(n)s tracks will be transcribed again (%(why)s), then the document is made from all.",
+            n_failed,
+        )
+        return again % {"n": n_failed, "why": words}
     if entry.jobs.dead or entry.jobs.cancelled:
-        return "Its document will be made again; the tracks stay as they are."
+        return _("Its document will be made again; the tracks stay as they are.")
     if entry.is_outstanding or not entry.jobs.total:
         return ""
     n_done = tracks[JobState.DONE]
-    return f"Nothing failed: all of it, {counted(n_done, 'track')}, will be transcribed again."
+    return ngettext(
+        "Nothing failed: all of it, %(n)s track, will be transcribed again.",
+        "Nothing failed: all of it, %(n)s tracks, will be transcribed again.",
+        n_done,
+    ) % {"n": n_done}
 
 
 def holding(entry: SessionEntry) -> str:
     """What a hold would keep from starting, and what not; "" where nothing will start."""
     if not entry.is_outstanding and entry.state is not SessionState.RECORDING:
         return ""
-    if not entry.jobs.running:
-        return "Nothing of it starts until somebody releases it. It keeps its place in line."
-    finishes = "finishes" if entry.jobs.running == 1 else "finish"
-    return (
-        f"{counted(entry.jobs.running, 'job')} of it running now {finishes}; nothing else of it "
-        "starts until somebody releases it. It keeps its place in line."
-    )
+    n_running = entry.jobs.running
+    if not n_running:
+        return _("Nothing of it starts until somebody releases it. It keeps its place in line.")
+    return ngettext(
+        "%(n)s job of it running now finishes; nothing else of it starts until somebody releases "
+        "it. It keeps its place in line.",
+        "%(n)s jobs of it running now finish; nothing else of it starts until somebody releases "
+        "it. It keeps its place in line.",
+        n_running,
+    ) % {"n": n_running}
 
 
 def _stopping(n_running: int, *, of: int) -> str:
     if not n_running:
         return ""
     if n_running == of == 1:
-        return "; it is running and stops at once"
-    verbs = "is running and stops" if n_running == 1 else "are running and stop"
-    return f"; {n_running} {verbs} at once"
-
-
-def _then(entry: SessionEntry) -> str:
-    again = "anew" if entry.has_document else "from all of them"
-    return f"then the document is made {again}."
+        return _("It is running and stops at once.")
+    return ngettext(
+        "%(n)s of its jobs is running and stops at once.",
+        "%(n)s of its jobs are running and stop at once.",
+        n_running,
+    ) % {"n": n_running}
 
 
 def _tracks(entry: SessionEntry) -> Counter[str]:

@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -37,7 +38,7 @@ def queue(request: HttpRequest, guild_id: int) -> HttpResponse:
     try:
         return queue_response(request, guild.id, after=after)
     except InvalidInput:
-        messages.info(request, "The queue changed meanwhile. This is its front.")
+        messages.info(request, _("The queue changed meanwhile. This is its front."))
         return see_queue(request, guild.id)
 
 

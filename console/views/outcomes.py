@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from console.words import counted
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 from guildqueue.domain.errors import (
     InLane,
     NeighbourLeftQueue,
@@ -16,65 +19,88 @@ from guildqueue.domain.errors import (
 from guildqueue.services.move import MoveOutcome
 
 TITLE_UP_TO = 80
-FRESH = "The list is up to date."
-REASONS: dict[type[RequestRefused], str] = {
-    SessionLeftQueue: "{title} has left the queue.",
-    NeighbourLeftQueue: "the session to move it next to has left the queue.",
-    InLane: "{title} runs next, ahead of the order that moves change.",
-    NothingOutstanding: "nothing of {title} is waiting or running any more.",
-    NothingToRequeue: "everything of {title} is still waiting or running.",
-    PriorityExhausted: "the numbers behind the order are used up there.",
-    QueueBusy: "others changed the queue at the same moment. Try again.",
+REASONS: dict[type[RequestRefused], str | Promise] = {
+    SessionLeftQueue: gettext_lazy("%(title)s has left the queue."),
+    NeighbourLeftQueue: gettext_lazy("the session to move it next to has left the queue."),
+    InLane: gettext_lazy("%(title)s runs next, ahead of the order that moves change."),
+    NothingOutstanding: gettext_lazy("nothing of %(title)s is waiting or running any more."),
+    NothingToRequeue: gettext_lazy("everything of %(title)s is still waiting or running."),
+    PriorityExhausted: gettext_lazy("the numbers behind the order are used up there."),
+    QueueBusy: gettext_lazy("others changed the queue at the same moment. Try again."),
+}
+REFUSALS: dict[str, str | Promise] = {
+    "moved": gettext_lazy("Not moved: %(why)s"),
+    "held": gettext_lazy("Not held: %(why)s"),
+    "released": gettext_lazy("Not released: %(why)s"),
+    "cancelled": gettext_lazy("Not cancelled: %(why)s"),
+    "requeued": gettext_lazy("Not requeued: %(why)s"),
+    "left out": gettext_lazy("Not left out: %(why)s"),
+    "applied": gettext_lazy("Not applied: %(why)s"),
 }
 
 
 def moved(title: str, outcome: MoveOutcome) -> str:
     """A move's outcome, with both places in line where the session has one."""
-    title = short(title)
+    said: dict[str, object] = {"title": short(title), "of": outcome.n_waiting}
     if not outcome.changed:
-        return f"Nothing to do: {title} is there already."
+        return _("Nothing to do: %(title)s is there already.") % said
     if outcome.place_before is None or outcome.place_after is None:
-        return f"{title} moved."
-    line = f"to {outcome.place_after} of {outcome.n_waiting}"
+        return _("%(title)s moved.") % said
+    said |= {"before": outcome.place_before, "after": outcome.place_after}
     if outcome.place_before == outcome.place_after:
-        return f"{title} moved; it is still {outcome.place_after} of {outcome.n_waiting}."
-    return f"{title} moved from {outcome.place_before} {line}."
+        return _("%(title)s moved; it is still %(after)s of %(of)s.") % said
+    return _("%(title)s moved from %(before)s to %(after)s of %(of)s.") % said
 
 
 def undone(title: str, outcome: MoveOutcome) -> str:
     """A move back to where the session stood before."""
-    return f"Move undone: {moved(title, outcome)}"
+    return _("Move undone: %(outcome)s") % {"outcome": moved(title, outcome)}
 
 
 def held(title: str, changed: bool) -> str:
-    title = short(title)
-    return f"{title} is held." if changed else f"Nothing to do: {title} is held already."
+    said = {"title": short(title)}
+    if changed:
+        return _("%(title)s is held.") % said
+    return _("Nothing to do: %(title)s is held already.") % said
 
 
 def released(title: str, changed: bool) -> str:
-    title = short(title)
-    return f"{title} is released." if changed else f"Nothing to do: {title} is not held."
+    said = {"title": short(title)}
+    if changed:
+        return _("%(title)s is released.") % said
+    return _("Nothing to do: %(title)s is not held.") % said
 
 
 def cancelled(title: str, jobs: Sequence[object]) -> str:
-    return f"{short(title)} is cancelled: {counted(len(jobs), 'job')} stopped."
+    return ngettext(
+        "%(title)s is cancelled: %(n)s job stopped.",
+        "%(title)s is cancelled: %(n)s jobs stopped.",
+        len(jobs),
+    ) % {"title": short(title), "n": len(jobs)}
 
 
 def requeued(title: str, jobs: Sequence[object]) -> str:
-    return f"{short(title)} is back in the queue with {counted(len(jobs), 'job')}."
+    return ngettext(
+        "%(title)s is back in the queue with %(n)s job.",
+        "%(title)s is back in the queue with %(n)s jobs.",
+        len(jobs),
+    ) % {"title": short(title), "n": len(jobs)}
 
 
 def dropped(name: str, changed: bool) -> str:
+    said = {"name": short(name)}
     if changed:
-        return f"The document no longer waits for the track of {short(name)}."
-    return f"Nothing to do: no document waits for the track of {short(name)}."
+        return _("The document no longer waits for the track of %(name)s.") % said
+    return _("Nothing to do: no document waits for the track of %(name)s.") % said
 
 
 def ruled(title: str, changed: Sequence[object]) -> str:
     """A quick action's outcome; ``changed`` are the sessions whose number was written."""
     if not changed:
-        return f"Nothing to do: the queue already stands as “{title}” would put it."
-    return f"“{title}” is applied."
+        said = _("Nothing to do: the queue already stands as “%(rule)s” would put it.")
+    else:
+        said = _("“%(rule)s” is applied.")
+    return said % {"rule": title}
 
 
 def short(title: str) -> str:
@@ -84,11 +110,12 @@ def short(title: str) -> str:
 
 def refused(verb: str, error: RequestRefused, title: str, *, moved_id: int = 0) -> str:
     """Why nothing was done. ``title`` is the asked session's, ``moved_id`` its id."""
-    return f"Not {verb}: {_reason(error, title, moved_id)} {FRESH}"
+    sentence = str(REFUSALS[verb]) % {"why": _reason(error, title, moved_id)}
+    return f"{sentence} {_('The list is up to date.')}"
 
 
 def _reason(error: RequestRefused, title: str, moved_id: int) -> str:
     if isinstance(error, InLane) and error.session_id != moved_id:
-        return "the session to move it next to runs next, ahead of the order."
+        return _("the session to move it next to runs next, ahead of the order.")
     words = REASONS.get(type(error))
-    return words.format(title=short(title)) if words else f"{error}."
+    return str(words) % {"title": short(title)} if words else f"{error}."

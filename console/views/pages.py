@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from guildqueue.domain.errors import GuildNotFound, InvalidInput, JobNotFound, SessionNotFound
@@ -57,4 +58,9 @@ def _signed_in(view: View) -> View:
 
 def bad_request(request: HttpRequest, reason: str) -> HttpResponse:
     """The 400 page with what was wrong with the request."""
-    return render(request, "400.html", {"reason": f"{reason}. Nothing was changed."}, status=400)
+    return render(
+        request,
+        "400.html",
+        {"reason": _("%(reason)s. Nothing was changed.") % {"reason": reason}},
+        status=400,
+    )

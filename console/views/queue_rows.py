@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from console.words import rule_words
 from guildqueue.domain.ids import SessionId
@@ -78,10 +79,15 @@ class QuickAction:
 def quick_actions(snapshot: QueueSnapshot) -> tuple[QuickAction, ...]:
     """The known rules; one that ranks by length says how many have none."""
     n_unmeasured = sum(e.is_movable and e.audio_seconds is None for e in snapshot.sessions)
-    behind = f"{n_unmeasured} not measured {'stays' if n_unmeasured == 1 else 'stay'} behind · "
-    notes = {"short-recordings-first": behind if n_unmeasured else ""}
+    behind = ngettext(
+        "%(n)s not measured stays behind · preview",
+        "%(n)s not measured stay behind · preview",
+        n_unmeasured,
+    ) % {"n": n_unmeasured}
+    notes = {"short-recordings-first": behind} if n_unmeasured else {}
+    plain = gettext("preview")
     return tuple(
-        QuickAction(name, rule_words(name), f"{notes.get(name, '')}preview") for name in KNOWN_RULES
+        QuickAction(name, rule_words(name), notes.get(name, plain)) for name in KNOWN_RULES
     )
 
 

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from console.access import administered_session, caller_of
@@ -28,9 +29,9 @@ def requeue(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
     detail, job = _track(session_id, job_id)
     if request.method != "POST":
         context = {
-            "question": "Requeue",
-            "consequence": "It will be transcribed again, then the document is made from all.",
-            "button": "Requeue the track",
+            "question": _("Requeue this track"),
+            "consequence": _("It will be transcribed again, then the document is made from all."),
+            "button": _("Requeue the track"),
         }
         return _ask(request, detail, job, context)
     jobs = requeue_job(JobId(job_id), guild_id=guild_id, caller=caller_of(request))
@@ -46,9 +47,9 @@ def drop(request: HttpRequest, session_id: int, job_id: int) -> HttpResponse:
     detail, job = _track(session_id, job_id)
     if request.method != "POST":
         context = {
-            "question": "Leave out",
-            "consequence": "The document no longer waits for this track and will not hold it.",
-            "button": "Leave it out",
+            "question": _("Leave this track out"),
+            "consequence": _("The document no longer waits for this track and will not hold it."),
+            "button": _("Leave it out"),
         }
         return _ask(request, detail, job, context)
     changed = drop_track(JobId(job_id), guild_id=guild_id, caller=caller_of(request))

@@ -14,6 +14,9 @@ export function startMenus() {
     }
     if (menu && (event.key === "ArrowDown" || event.key === "ArrowUp") && !event.altKey) step(menu, event);
   });
+  document.addEventListener("focusin", ({ target }) => {
+    if (target.matches("button.grip")) target.setAttribute("aria-keyshortcuts", "Alt+Shift+ArrowUp Alt+Shift+ArrowDown");
+  });
   // A handle that is pressed, not dragged, opens the menu of its row.
   document.addEventListener("click", (event) => {
     const grip = event.target.closest?.("button.grip");

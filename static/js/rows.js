@@ -31,12 +31,22 @@ export function startRows({ isStill }) {
     after.after(button);
   }
 
+  /** Puts the new places into the rows shown: most rows of a redraw differ in nothing else. */
+  function renumber(rows) {
+    for (const row of rows) {
+      const shown = document.getElementById(row.id)?.querySelector(":scope > .n")?.lastChild;
+      const place = row.querySelector(":scope > .n").lastChild;
+      if (shown?.nodeType === Node.TEXT_NODE && place?.nodeType === Node.TEXT_NODE) shown.data = place.data;
+    }
+  }
+
   /** Makes rows that came from the server what they are on this page. */
   function prepare(fragment, root) {
     const rows = [...fragment.querySelectorAll("[data-session]")];
     const after = new Map(rows.map((row) => [row.dataset.session, row.dataset.moved]));
     const shown = [...root.querySelectorAll("[data-session]")];
     const before = new Map(shown.map((row) => [row.dataset.session, row.dataset.moved]));
+    renumber(rows);
     const moved = new Set(own === "all" ? [] : movedMeanwhile(before, after, own));
     for (const row of rows) {
       const id = row.dataset.session;

@@ -14,19 +14,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.live import Viewer, viewing
 from tests.builders import PASSWORD
-from tests.chromium import find_chromium
+from tests.chromium import FLAGS, find_chromium
 from tests.web import streams
 
 # Playwright's own loop runs in the thread of the tests, which Django takes for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from tests.web.entries import bars, entry
 
 DOCUMENT = bars("pending")[0]
 KEPT = "What is done stays readable."
-THEN = "then the document is made from all of them."
+THEN = "then the document is made from all."
 
 
 def document(state: str) -> tuple[TrackBar, ...]:
@@ -25,12 +25,12 @@ def document(state: str) -> tuple[TrackBar, ...]:
         (["pending"], "1 track will not be transcribed."),
         (
             ["pending", "running", "running"],
-            "3 tracks will not be transcribed; 2 are running and stop at once.",
+            "3 tracks will not be transcribed. 2 of its jobs are running and stop at once.",
         ),
-        (["running"], "1 track will not be transcribed; it is running and stops at once."),
+        (["running"], "1 track will not be transcribed. It is running and stops at once."),
         (
             ["running", "pending", "done"],
-            f"2 tracks will not be transcribed; 1 is running and stops at once. {KEPT}",
+            f"2 tracks will not be transcribed. 1 of its jobs is running and stops at once. {KEPT}",
         ),
         (["done", "dead"], ""),
     ],

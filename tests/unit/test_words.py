@@ -92,7 +92,7 @@ def test_a_principal_is_said_as_people_would(by: str, said: str) -> None:
     [
         ("first", "moved first"),
         ("after", "moved"),
-        ("short-recordings-first", "moved by “short recordings first”"),
+        ("short-recordings-first", "moved by “Short recordings first”"),
     ],
 )
 def test_a_move_is_said_by_its_place_or_its_rule(place: str, said: str) -> None:

@@ -226,7 +226,7 @@ def test_a_cancel_is_asked_with_what_it_stops_and_then_done(ada: Client, guild: 
     asked = ada.get(f"/sessions/{session_id}/cancel").content.decode()
     done = ada.post(f"/sessions/{session_id}/cancel", {"back": "session"}, follow=True)
 
-    assert "5 tracks will not be transcribed; 2 are running and stop at once." in asked
+    assert "5 tracks will not be transcribed. 2 of its jobs are running and stop at once." in asked
     assert done.redirect_chain == [(f"/sessions/{session_id}/", 303)]
     assert "Raid planning is cancelled: 6 jobs stopped." in done.content.decode()
     assert session_detail(session_id).entry.state == "cancelled"
