@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 
 from guildqueue.domain.errors import InvalidInput, JobNotFound, StaleLease
 from guildqueue.domain.ids import BIGINT_MAX, GuildId, JobId
@@ -27,7 +28,7 @@ from tests.builders import (
     stored_session,
     track_ids,
 )
-from tests.db.races import query
+from tests.db.races import elsewhere, query
 from tests.db.stored import put_in_lane, row_versions, write
 
 pytestmark = pytest.mark.usefixtures("committed_db")
@@ -332,15 +333,20 @@ def test_attempts_and_tokens_count_every_claim(guild: GuildId) -> None:
     assert session_jobs(lease.job.session_id)[0].progress == 0.0
 
 
-def test_a_connection_in_another_time_zone_moves_no_moment(guild: GuildId) -> None:
+def test_a_server_in_another_time_zone_moves_no_moment(guild: GuildId) -> None:
     stored_session(guild, n_tracks=2)
-    query("SET TIME ZONE 'Asia/Kathmandu'")
+    database = connection.ops.quote_name(str(connection.settings_dict["NAME"]))
+    write(f"ALTER DATABASE {database} SET timezone = 'Asia/Kathmandu'")
 
-    lease, failed = claim_jobs(WORKER, count=2, ttl_s=60)
-    fail(failed)
+    try:
+        lease, failed = elsewhere(lambda: claim_jobs(WORKER, count=2, ttl_s=60))
+        elsewhere(lambda: fail(failed))
+        job = elsewhere(lambda: now(failed))
+        nothing = elsewhere(lambda: claim_jobs("other", count=9, ttl_s=60))
+    finally:
+        write(f"ALTER DATABASE {database} RESET timezone")
 
-    query("SET TIME ZONE 'America/Lima'")
-    assert claim_jobs("other", count=9, ttl_s=60) == []
     assert (lease.expires_at - datetime.now(UTC)).total_seconds() == pytest.approx(60, abs=5)
-    assert (run_after := now(failed).run_after) is not None
-    assert (run_after - datetime.now(UTC)).total_seconds() == pytest.approx(2.5, abs=2.4)
+    assert job.run_after is not None
+    assert (job.run_after - datetime.now(UTC)).total_seconds() == pytest.approx(2.5, abs=2.4)
+    assert nothing == []
