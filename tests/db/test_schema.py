@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 import guildqueue
 from guildqueue.domain.ids import GuildId
@@ -181,13 +181,16 @@ def test_a_part_stands_in_every_statement_that_includes_it(tmp_path: Path) -> No
     assert load_statements(tmp_path) == {"one": "SELECT 1\nFROM t;", "two": "SELECT 2\nFROM t;"}
 
 
-@pytest.mark.parametrize("name", load_statements())
-def test_every_statement_prepares(name: str) -> None:
-    text, _ = prepared_text(name)
+def test_every_statement_prepares() -> None:
+    refused = {}
+    for name in load_statements():
+        text, _ = prepared_text(name)
+        try:
+            query(f"PREPARE {name} AS {text}", None)
+        except DatabaseError as error:
+            refused[name] = str(error)
 
-    query(f"PREPARE probe AS {text}", None)
-
-    query("DEALLOCATE probe")
+    assert refused == {}
 
 
 def store_sources() -> str:
