@@ -47,7 +47,8 @@ export function startDrag({ Sortable, region, moves, isStill }) {
 
   // Nothing tells the end of a drag whose row went away, so whatever could have ended it does.
   function settleSoon() {
-    setTimeout(() => from && !Sortable.active && letGo(), 100);
+    const was = from;
+    setTimeout(() => from && from === was && !Sortable.active && letGo(), 100);
   }
   for (const name of ["pointerup", "dragend"]) document.addEventListener(name, settleSoon, true);
 
@@ -67,7 +68,7 @@ export function startDrag({ Sortable, region, moves, isStill }) {
     sortable = list && Sortable.create(list, {
       handle: "button.grip", draggable: ".row", dataIdAttr: "data-session",
       animation: isStill() ? 0 : 120, ghostClass: "lifted", dragClass: "carried",
-      delay: 180, delayOnTouchOnly: true, touchStartThreshold: 5, fallbackTolerance: 4,
+      fallbackOnBody: true, delay: 180, delayOnTouchOnly: true, touchStartThreshold: 5, fallbackTolerance: 4,
       scroll: true, scrollSensitivity: 60, bubbleScroll: true,
       onChoose: lift, onEnd: end,
     });

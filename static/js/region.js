@@ -39,6 +39,7 @@ export function startRegion({ htmx, prepare, shown }) {
     /** A list that came by itself: shown now, or kept, the newest alone, until nothing blocks. */
     offer(html, version) {
       held = newer(held, { html, version });
+      if (blocks.size) performance.mark("held");
       return flush();
     },
     /** The list in an answer to this reader: shown even while paused, not under a drag. */

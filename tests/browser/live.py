@@ -111,6 +111,8 @@ def drag(page: Page, moved: int, *, before: int = 0, after: int = 0, drop: bool 
 
 def lift(page: Page, moved: int) -> None:
     """Take a session by its handle, and move it enough to drag it."""
+    # A row that still slides to its place is not to be taken.
+    page.wait_for_function("id => !document.getElementById(id).animated", arg=f"s-{moved}")
     grip = box(page.locator(f"#grip-{moved}"))
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
     page.mouse.move(x, y)
