@@ -89,6 +89,12 @@ JOB_INDEXES: tuple[models.Index, ...] = (
         condition=Q(state="pending", unmet=0, held=False, run_after__isnull=True),
         name="job_turn",
     ),
+    # The lane of a guild, a handful of rows whatever waits behind it.
+    models.Index(
+        fields=["guild", "bump_seq"],
+        condition=Q(bump_seq__isnull=False),
+        name="job_lane",
+    ),
     # Leases live in no index, so that a heartbeat stays a heap-only update.
     models.Index(
         fields=["bump_seq", "priority", "id"],

@@ -125,6 +125,10 @@ class Job(models.Model):
     priority = models.BigIntegerField(db_default=0)
     bump_seq = models.BigIntegerField(null=True, blank=True)
     bump_named = models.BooleanField(db_default=False)
+    # Who let it run next, since when and why: told of lane jobs, stale on all others.
+    bumped_at = models.DateTimeField(null=True, blank=True)
+    bumped_by = models.TextField(blank=True, db_default="")
+    bump_reason = models.TextField(blank=True, db_default="")
     unmet = models.IntegerField(db_default=0)
     held = models.BooleanField(db_default=False)
     run_after = models.DateTimeField(null=True, blank=True)
@@ -143,6 +147,8 @@ class Job(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # The end before it was requeued, as finished_at is null again: ending took it out of the lane.
+    last_ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = list(JOB_CONSTRAINTS)

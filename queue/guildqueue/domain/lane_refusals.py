@@ -4,7 +4,13 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
-from guildqueue.domain.errors import JobNotFound, QueueBusy, QueueError, shortened
+from guildqueue.domain.errors import (
+    JobNotFound,
+    QueueBusy,
+    QueueError,
+    SessionNotFound,
+    shortened,
+)
 from guildqueue.domain.principal import Principal
 
 
@@ -13,6 +19,7 @@ class LaneRefusal(StrEnum):
 
     NOT_GRANTED = "not-granted"
     NO_SUCH_JOB = "no-such-job"
+    NO_SUCH_SESSION = "no-such-session"
     FINISHED = "finished"
     DEPENDENCY_FAILED = "dependency-failed"
     DEPENDENCY_RING = "dependency-ring"
@@ -49,6 +56,16 @@ class JobFinished(LaneRefused):
         self.job_id = job_id
         self.standing = standing
         super().__init__(f"job {shown(job_id)} has ended already: it is {standing}")
+
+
+class SessionFinished(LaneRefused):
+    """An un-bump of a meeting of which nothing is outstanding."""
+
+    refusal = LaneRefusal.FINISHED
+
+    def __init__(self, session_id: object) -> None:
+        self.session_id = session_id
+        super().__init__(f"session {shown(session_id)} has nothing outstanding")
 
 
 class DependencyFailed(LaneRefused):
@@ -120,6 +137,8 @@ def refusal_word(error: QueueError) -> LaneRefusal:
             return error.refusal
         case JobNotFound():
             return LaneRefusal.NO_SUCH_JOB
+        case SessionNotFound():
+            return LaneRefusal.NO_SUCH_SESSION
         case QueueBusy():
             return LaneRefusal.BUSY
         case _:

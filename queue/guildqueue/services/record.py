@@ -25,3 +25,21 @@ def record_change(
     record = ledger.append(guild_id, type_, caller=caller, changed=changed, reason=reason)
     notify.notify_changed(guild_id)
     return record
+
+
+def record_request(
+    guild_id: GuildId,
+    type_: EventType,
+    *,
+    caller: Caller,
+    changed: Mapping[str, Any],
+    reason: str = "",
+    untrusted: bool = False,
+) -> LedgerRecord:
+    """Append a request that changed nothing, refused or admitted; nobody is told of it.
+
+    ``untrusted`` marks what somebody sent who had no right to ask.
+    """
+    return ledger.append(
+        guild_id, type_, caller=caller, changed=changed, reason=reason, untrusted=untrusted
+    )

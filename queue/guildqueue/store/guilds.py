@@ -69,6 +69,11 @@ def read_guild(guild_id: GuildId) -> GuildRecord | None:
     return guild_from_row(found) if found else None
 
 
+def read_guild_ids() -> list[GuildId]:
+    """Every guild, ascending."""
+    return [GuildId(guild.id) for guild in rows("read_guild_ids", {})]
+
+
 def read_administered_guild(user_id: UserId, guild_id: GuildId) -> GuildRecord | None:
     """The guild, if that active user administers it."""
     found = row("read_administered_guild", {"user_id": user_id, "guild_id": guild_id})

@@ -17,6 +17,9 @@ ON CONFLICT (id) DO NOTHING;
 -- name: read_guild
 SELECT * FROM guildqueue_guild WHERE id = %(guild_id)s;
 
+-- name: read_guild_ids
+SELECT id FROM guildqueue_guild ORDER BY id;
+
 -- name: read_administered_guild
 -- The guild, if that user administers it and may sign in. Index: administrator_user_guild.
 SELECT guild.*

@@ -117,7 +117,7 @@ RETURNING id;
 UPDATE guildqueue_job
    SET state = 'pending', priority = %(priority)s, held = %(held)s, attempt = 0, progress = 0,
        error = NULL, run_after = NULL, lease_by = NULL, lease_expires_at = NULL,
-       started_at = NULL, finished_at = NULL
+       started_at = NULL, finished_at = NULL, last_ended_at = coalesce(finished_at, last_ended_at)
  WHERE guild_id = %(guild_id)s AND id = ANY (%(job_ids)s::bigint[])
    AND state IN ('done', 'dead', 'cancelled', 'running')
 RETURNING id;
