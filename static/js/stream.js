@@ -14,6 +14,7 @@ export function startStream({ htmx, root, heard, changed }) {
   let retryMs = 1_000;
   let lastByte = Date.now();
   let stop = () => {};
+  let wasSilent = false;
   let timer;
 
   const asOf = () => lastByte;
@@ -27,9 +28,11 @@ export function startStream({ htmx, root, heard, changed }) {
     if (state === "ended") return;
     state = "idle";
     if (!wasHidden) changed("reconnecting");
+    const baseMs = wasSilent ? TICK_MS : retryMs; // then it is this page alone that comes back
     clearTimeout(timer);
-    timer = setTimeout(connect, wasHidden ? 0 : delayMs(attempt, retryMs, Math.random()));
+    timer = setTimeout(connect, wasHidden ? 0 : delayMs(attempt, baseMs, Math.random()));
     attempt += 1;
+    wasSilent = false;
   }
 
   function end(reason) {
@@ -114,7 +117,9 @@ export function startStream({ htmx, root, heard, changed }) {
   });
   setInterval(() => {
     const isSilent = Date.now() - lastByte > 2 * heartbeatMs + TICK_MS;
-    if (state === "open" && isSilent && !document.hidden) stop();
+    if (state !== "open" || !isSilent || document.hidden) return;
+    wasSilent = true;
+    stop();
   }, TICK_MS);
 
   return { asOf };

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.moves import Place
@@ -221,7 +221,7 @@ def test_nothing_is_dragged_before_the_answer_is_there(
     viewer: Viewer, ids: list[SessionId]
 ) -> None:
     page = viewer.page
-    page.route("**/move", lambda route: (page.wait_for_timeout(500), route.continue_()))
+    page.route("**/move", answer_late)
 
     drag(page, ids[4], before=ids[1])
     lift(page, ids[3])
@@ -230,6 +230,13 @@ def test_nothing_is_dragged_before_the_answer_is_there(
     expect(viewer.status).to_have_text("e moved from 5 to 2 of 5.")
     expect_line(page, "a", "e", "b", "c", "d")
     assert len(viewer.posts) == 1
+
+
+def answer_late(route: Route) -> None:
+    """Let the page try to drag again before it is answered."""
+    answer = route.fetch()
+    route.request.frame.page.wait_for_timeout(400)
+    route.fulfill(response=answer)
 
 
 def test_a_failure_puts_the_row_back_and_offers_to_try_again(
