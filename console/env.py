@@ -60,6 +60,14 @@ def whole_number(name: str, *, default: int, low: int, high: int, unit: str) -> 
     return int(_read(name, _variables.int, default=default, allowed=allowed, validate=rule))
 
 
+def count_or_none(name: str, *, low: int, high: int, unit: str) -> int | None:
+    """A whole number, or None when unset."""
+    allowed = f"a whole number from {low} to {high} ({unit})"
+    rule = validate.Range(low, high)
+    found = _read(name, _variables.int, default=None, allowed=allowed, shown="", validate=rule)
+    return None if found is None else int(found)
+
+
 def identifier(name: str, *, allowed: str) -> int | None:
     """An id as the database holds them, or None when unset."""
     rule = validate.Range(1, 2**63 - 1)

@@ -32,6 +32,7 @@ WORKERS = env.whole_number("WORKERS", default=1, low=0, high=64, unit="jobs at a
 
 # The queue. guildqueue reads these from django.conf.settings, never from the environment.
 QUEUE_CLAIM_ORDER = env.choice("QUEUE_CLAIM_ORDER", default="turns", among=("turns", "global"))
+QUEUE_RUNNING_CAP = env.count_or_none("QUEUE_RUNNING_CAP", low=1, high=1000000, unit="jobs")
 QUEUE_LEASE_SECONDS = env.seconds("QUEUE_LEASE_SECONDS", default=60, low=3, high=86400)
 QUEUE_POLL_SECONDS = env.seconds("QUEUE_POLL_SECONDS", default=1, low=0.05, high=60)
 LIVE_HEARTBEAT_SECONDS = env.seconds("LIVE_HEARTBEAT_SECONDS", default=15, low=0.2, high=300)

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId, JobId, SessionId, UserId
 from guildqueue.domain.job import Job, Kind, Lease
 from guildqueue.domain.new_session import NewParticipant, NewSession, NewTrack
@@ -108,7 +109,12 @@ def running_jobs(
 
     What else the claim takes is handed back, so the other sessions wait as before.
     """
-    taken = claim_jobs(principal, count=10_000, ttl_s=ttl_s, guilds=[session_guild(session_id)])
+    taken = claim_jobs(
+        principal,
+        filter=JobFilter(guilds=frozenset({session_guild(session_id)})),
+        count=10_000,
+        ttl_s=ttl_s,
+    )
     wanted = [lease for lease in taken if lease.job.session_id == session_id][:n]
     for lease in taken:
         if lease not in wanted:

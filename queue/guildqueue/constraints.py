@@ -101,6 +101,18 @@ JOB_INDEXES: tuple[models.Index, ...] = (
         condition=Q(state="running"),
         name="job_running",
     ),
+    # How many of a guild run, for its cap, and which of them lost their lease.
+    models.Index(
+        fields=["guild", "bump_seq", "priority", "id"],
+        condition=Q(state="running"),
+        name="job_running_guild",
+    ),
+    # What a claim was given under its request id; empty where nobody sends one.
+    models.Index(
+        fields=["lease_by", "request_id"],
+        condition=Q(state="running", request_id__isnull=False),
+        name="job_request",
+    ),
     models.Index(
         fields=["guild", "session", "priority", "id"],
         condition=OUTSTANDING,

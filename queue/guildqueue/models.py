@@ -33,7 +33,11 @@ class Guild(models.Model):
         ]
         indexes = [
             # Every claim asks which guilds are held.
-            models.Index(fields=["id"], condition=Q(held_at__isnull=False), name="guild_held")
+            models.Index(fields=["id"], condition=Q(held_at__isnull=False), name="guild_held"),
+            # One in the deployment's order asks which guilds have a cap.
+            models.Index(
+                fields=["id"], condition=Q(running_cap__isnull=False), name="guild_capped"
+            ),
         ]
 
 
@@ -137,6 +141,7 @@ class Job(models.Model):
     token = models.BigIntegerField(db_default=0)
     lease_by = models.TextField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
+    request_id = models.TextField(null=True, blank=True)
     progress = models.FloatField(db_default=0.0)
     labels = ArrayField(models.TextField(), db_default=[])
     payload = models.JSONField(db_default={})

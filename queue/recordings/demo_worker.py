@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId
 from guildqueue.domain.job import Kind, Lease
 from guildqueue.domain.new_session import NewSession
@@ -44,7 +45,8 @@ class PastWorker:
         ended: list[EndedJob] = []
         texts: list[Transcript] = []
         free_at = since + timedelta(seconds=_WAITED_S)
-        while leases := claim_jobs(_PRINCIPAL, count=100, ttl_s=_LEASE_S, guilds=[self.guild_id]):
+        of_guild = JobFilter(guilds=frozenset({self.guild_id}))
+        while leases := claim_jobs(_PRINCIPAL, filter=of_guild, count=100, ttl_s=_LEASE_S):
             for lease in leases:
                 began_at = free_at
                 seconds = self._work(lease, texts)

@@ -3,6 +3,7 @@
 import pytest
 from django.conf import settings
 
+from guildqueue.domain.filters import parse_filter
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import Lease
 from guildqueue.domain.moves import Place
@@ -13,9 +14,7 @@ from guildqueue.services.move import move_session
 from guildqueue.services.snapshot import queue_snapshot
 from tests.builders import (
     MAGPIE,
-    STARLING,
     caller,
-    complete,
     expire_lease,
     running_jobs,
     session_jobs,
@@ -171,24 +170,9 @@ def test_a_claim_for_no_kind_that_is_known_gets_nothing(guild: GuildId) -> None:
     stored_session(guild)
     versions = row_versions()
 
-    assert claim_jobs("worker", ttl_s=60, kinds=["translate"]) == []
-    assert claim_jobs("worker", ttl_s=60, kinds=[]) == []
+    assert claim_jobs("worker", filter=parse_filter({"kinds": ["translate"]}), ttl_s=60) == []
 
     assert row_versions() == versions
-
-
-def test_kinds_and_guilds_restrict_a_claim(guild: GuildId) -> None:
-    here, there = stored_session(guild), stored_session(stored_guild(MAGPIE))
-    (track,) = running_jobs(here)
-    complete(track)
-
-    assert [
-        lease.job.session_id for lease in claim_jobs("w", count=9, ttl_s=60, guilds=[MAGPIE])
-    ] == [there]
-    assert claim_jobs("w", count=9, ttl_s=60, kinds=["transcribe"]) == []
-    assert claim_jobs("w", count=9, ttl_s=60, guilds=[]) == []
-    (document,) = claim_jobs("w", count=9, ttl_s=60, kinds=["document"], guilds=[STARLING])
-    assert document.job.session_id == here
 
 
 def test_an_empty_claim_writes_nothing(guild: GuildId) -> None:

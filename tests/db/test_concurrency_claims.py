@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from guildqueue.domain.errors import StaleLease
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.job import Lease
 from guildqueue.domain.moves import Place
@@ -194,6 +195,7 @@ def test_changes_of_other_sessions_do_not_hide_the_head(guild: GuildId) -> None:
     head, held, late, running, cancelled = [stored_session(guild) for _ in range(5)]
     foreign = stored_session(stored_guild(MAGPIE))
     lease_of_running = running_jobs(running)[0]
+    of_guild = JobFilter(guilds=frozenset({guild}))
     changes: list[Callable[[], object]] = [
         lambda: hold_session(held, guild_id=guild, reason="", caller=caller()),
         lambda: add_tracks(late, guild_id=guild, tracks=[NewTrack(name="late")]),
@@ -204,7 +206,7 @@ def test_changes_of_other_sessions_do_not_hide_the_head(guild: GuildId) -> None:
 
     for change in changes:
         with half_done(change, commit=False):
-            (lease,) = claim_jobs("probe", ttl_s=60, guilds=[guild])
+            (lease,) = claim_jobs("probe", filter=of_guild, ttl_s=60)
         assert lease.job.session_id == head
         expire_lease(lease.job.id)
 

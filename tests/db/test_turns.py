@@ -2,6 +2,7 @@
 
 import pytest
 
+from guildqueue.domain.filters import parse_filter
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.moves import Place
 from guildqueue.services.claim import claim_jobs
@@ -71,7 +72,7 @@ def test_two_loops_with_different_filters_do_not_share_a_rotation(guilds: list[G
     tracks(MAGPIE, 4)
 
     (all_kinds,) = claim_jobs("loop", ttl_s=60)
-    (one_kind,) = claim_jobs("loop", ttl_s=60, kinds=["transcribe"])
+    (one_kind,) = claim_jobs("loop", filter=parse_filter({"kinds": ["transcribe"]}), ttl_s=60)
 
     assert all_kinds.job.guild_id == one_kind.job.guild_id == STARLING
 

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
+from django.conf import settings
+
 from guildqueue.domain.errors import GuildNotFound, JobNotFound, SessionNotFound
 from guildqueue.domain.guild import GuildRecord, GuildSummary
 from guildqueue.domain.ids import EventId, GuildId, JobId, SessionId, UserId
@@ -60,14 +62,22 @@ def job_detail(job_id: JobId) -> JobDetail:
     job = jobs.read_job(guild_id, job_id)
     if job is None:
         raise JobNotFound(job_id)
-    of_session = details.read_job_details(guild_id, job.session_id)
+    of_session = details.read_job_details(
+        guild_id, job.session_id, default_cap=settings.QUEUE_RUNNING_CAP
+    )
     return next(detail for detail in of_session if detail.job.id == job_id)
 
 
 def session_detail(session_id: SessionId) -> SessionDetail:
     """One meeting in full. Raises SessionNotFound."""
     guild_id = sessions.session_guild(session_id)
-    number, snapshot = snapshots.read_snapshot(guild_id, only=session_id, limit=1, n_finished=1)
+    number, snapshot = snapshots.read_snapshot(
+        guild_id,
+        only=session_id,
+        limit=1,
+        n_finished=1,
+        default_cap=settings.QUEUE_RUNNING_CAP,
+    )
     entries = (*snapshot.sessions, *snapshot.finished)
     if not entries:
         raise SessionNotFound(session_id)
@@ -76,7 +86,7 @@ def session_detail(session_id: SessionId) -> SessionDetail:
         entry=entries[0],
         external_id=sessions.read_external_id(guild_id, session_id),
         participants=sessions.read_participants(guild_id, session_id),
-        jobs=details.read_job_details(guild_id, session_id),
+        jobs=details.read_job_details(guild_id, session_id, default_cap=settings.QUEUE_RUNNING_CAP),
     )
     # A lease that was extended shows nowhere.
     shown = [replace(job, lease_expires_at=None) for job in detail.jobs]

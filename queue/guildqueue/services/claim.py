@@ -1,22 +1,28 @@
 """Claim work: the next claimable jobs, each with a lease and a fencing token."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from django.conf import settings
 
-from guildqueue.domain.filters import JobFilter
+from guildqueue.domain.errors import InvalidInput
+from guildqueue.domain.filters import JobFilter, checked_text
 from guildqueue.domain.ids import GuildId
-from guildqueue.domain.job import KNOWN_KINDS, Lease
+from guildqueue.domain.job import Lease
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import cursors, leases, locks
-from guildqueue.store.leases import Taker, Wanted
+from guildqueue.store import claims, cursors, locks
+from guildqueue.store.claims import Head, Taker
+from guildqueue.store.scopes import ClaimScope, claim_scope
+
+EVERYTHING = JobFilter()
+COUNT_MOST = 10_000
 
 
 class Claim(NamedTuple):
     """One request for work. ``filter_hash`` tells its rotation from others of the principal."""
 
-    wanted: Wanted
+    scope: ClaimScope
     taker: Taker
     filter_hash: str
     n_jobs: int
@@ -25,27 +31,31 @@ class Claim(NamedTuple):
 def claim_jobs(
     principal: str,
     *,
+    filter: JobFilter = EVERYTHING,  # noqa: A002  the word of every front end
     count: int = 1,
     ttl_s: float,
-    kinds: Sequence[str] | None = None,
-    guilds: Sequence[GuildId] | None = None,
+    request_id: str | None = None,
 ) -> list[Lease]:
     """Up to ``count`` jobs, now running; empty where none is claimable.
 
     The lane comes first and uses up no turn. Then guilds with claimable work take turns, by
     ascending id, remembered for the principal and its filter; within a guild its own order
-    decides. With QUEUE_CLAIM_ORDER "global" one order holds for all guilds.
+    decides. With QUEUE_CLAIM_ORDER "global" one order holds for all guilds. A guild at its cap
+    is passed over but for its lost leases, which keep their slots.
 
-    A lease lost at a job's last attempt ends that job here, with the reason. ``kinds`` and
-    ``guilds`` restrict; None is every kind that this release knows, every guild. Jobs that a
-    change holds locked are passed over, and waited for only where there are no others.
+    A lease lost at a job's last attempt ends that job here, with the reason. Jobs and guilds that
+    a change or another claim holds locked are passed over, and waited for only where there are no
+    others. ``request_id`` is the principal's own: while leases that it was given hold, it is
+    given those and no others. Raises InvalidInput.
     """
-    known = [kind for kind in KNOWN_KINDS if kinds is None or kind in kinds]
-    scope = JobFilter(guilds=frozenset(guilds or ()), kinds=frozenset(kinds or ()))
+    if not 1 <= count <= COUNT_MOST:
+        raise InvalidInput("count", count, f"a number from 1 to {COUNT_MOST}")
+    if request_id is not None:
+        checked_text("request_id", request_id)
     claim = Claim(
-        wanted=Wanted(known, None if guilds is None else list(guilds)),
-        taker=Taker(principal, ttl_s),
-        filter_hash=scope.scope_hash(),
+        scope=claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
+        taker=Taker(principal, ttl_s, request_id),
+        filter_hash=filter.scope_hash(),
         n_jobs=count,
     )
     waited: list[GuildId] = []
@@ -61,42 +71,98 @@ def claim_jobs(
 def _try(claim: Claim, waited: Sequence[GuildId]) -> tuple[list[Lease], GuildId | None]:
     """What could be claimed, or a guild with claimable jobs that others hold locked.
 
-    Waits first until nobody changes the guild that was waited for last.
+    Waits first until nobody changes the guild that was waited for last, and nobody else claims
+    from it under a cap.
     """
+    if claim.taker.request_id is not None:
+        claims.lock_request(claim.taker)
+        if known := claims.read_request(claim.taker):
+            return known, None
     if waited:
         locks.share_order(waited[-1])
-    leases.pin_plans()
+        claims.await_slots(claim.scope, waited[-1])
+    claims.pin_plans()
     if not waited:
-        leases.bury_lost_jobs()
-    if settings.QUEUE_CLAIM_ORDER == "global":
-        claimed = leases.claim_jobs(claim.wanted, claim.taker, count=claim.n_jobs)
-    else:
-        claimed = list(_take_turns(claim))
+        claims.bury_lost_jobs()
+    claimed = _Attempt(claim).take()
     if claimed:
         return claimed, None
-    return [], leases.find_guild_with_work(claim.wanted, waited=waited)
+    head = claims.find_first(claim.scope, passed=waited)
+    return [], head.guild_id if head else None
 
 
-def _take_turns(claim: Claim) -> Iterator[Lease]:
-    """As many leases as ``claim.n_jobs`` single claims would give, one after the other."""
-    for _ in range(claim.n_jobs):
-        taken = leases.claim_lane(claim.wanted, claim.taker) or _take_turn(claim)
-        if not taken:
-            return
-        yield from taken
+@dataclass(slots=True)
+class _Attempt:
+    """One transaction's taking. ``locked`` are the guilds whose slots it may count."""
 
+    claim: Claim
+    locked: set[GuildId] = field(default_factory=set)
 
-def _take_turn(claim: Claim) -> list[Lease]:
-    """A job of the guild whose turn it is, or of the next one that has any to give.
+    def take(self) -> list[Lease]:
+        claim = self.claim
+        if settings.QUEUE_CLAIM_ORDER == "turns":
+            return list(self._one_by_one(lambda: self._take_lane() or self._take_turn()))
+        if claims.has_caps(claim.scope):
+            return list(self._one_by_one(self._take_first))
+        return claims.claim_jobs(claim.scope, claim.taker, locked=(), count=claim.n_jobs)
 
-    The cursor moves only where a job was taken.
-    """
-    principal = claim.taker.principal
-    last = cursors.read_cursor(principal, claim.filter_hash)
-    passed: list[GuildId] = []
-    while guild_id := cursors.find_turn(claim.wanted, last=last, passed=passed):
-        if taken := leases.claim_turn(claim.wanted, claim.taker, guild_id):
-            cursors.append_cursor(principal, claim.filter_hash, guild_id)
-            return taken
-        passed.append(guild_id)
-    return []
+    def _one_by_one(self, take: Callable[[], list[Lease]]) -> Iterator[Lease]:
+        """As many leases as ``n_jobs`` single claims would give, one after the other."""
+        for _ in range(self.claim.n_jobs):
+            taken = take()
+            if not taken:
+                return
+            yield from taken
+
+    def _take_lane(self) -> list[Lease]:
+        scope, taker, _, _ = self.claim
+        return self._take_from(
+            lambda passed: claims.find_lane(scope, passed=passed),
+            lambda _: claims.claim_lane(scope, taker, locked=self.locked),
+        )
+
+    def _take_first(self) -> list[Lease]:
+        scope, taker, _, _ = self.claim
+        return self._take_from(
+            lambda passed: claims.find_first(scope, passed=passed),
+            lambda _: claims.claim_jobs(scope, taker, locked=self.locked, count=1),
+        )
+
+    def _take_turn(self) -> list[Lease]:
+        """A job of the guild whose turn it is, or of the next one that has any to give.
+
+        The cursor moves only where a job was taken.
+        """
+        scope, taker, filter_hash, _ = self.claim
+        last = cursors.read_cursor(taker.principal, filter_hash)
+        taken = self._take_from(
+            lambda passed: claims.find_turn(scope, last=last, passed=passed),
+            lambda head: claims.claim_turn(
+                scope, taker, head.guild_id, is_locked=head.guild_id in self.locked
+            ),
+        )
+        if taken:
+            cursors.append_cursor(taker.principal, filter_hash, taken[0].job.guild_id)
+        return taken
+
+    def _take_from(
+        self,
+        find: Callable[[Sequence[GuildId]], Head | None],
+        take: Callable[[Head], list[Lease]],
+    ) -> list[Lease]:
+        """What the first guild gives that neither others hold locked nor a cap keeps closed."""
+        passed: list[GuildId] = []
+        while head := find(passed):
+            if self._is_open(head) and (taken := take(head)):
+                return taken
+            passed.append(head.guild_id)
+        return []
+
+    def _is_open(self, head: Head) -> bool:
+        """Whether the guild's slots can be counted, or need not be."""
+        if not head.is_capped or head.guild_id in self.locked:
+            return True
+        if not claims.lock_slots(head.guild_id):
+            return False
+        self.locked.add(head.guild_id)
+        return True

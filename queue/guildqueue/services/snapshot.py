@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from django.conf import settings
+
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.snapshot import QueueSnapshot
 from guildqueue.domain.version import version_of
@@ -19,7 +21,11 @@ def queue_snapshot(guild_id: GuildId, *, after: SessionId | None = None) -> Queu
     Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
     """
     number, snapshot = snapshots.read_snapshot(
-        guild_id, after=after, limit=SESSIONS_A_PAGE, n_finished=FINISHED_SHOWN
+        guild_id,
+        after=after,
+        limit=SESSIONS_A_PAGE,
+        n_finished=FINISHED_SHOWN,
+        default_cap=settings.QUEUE_RUNNING_CAP,
     )
     # The moment itself is left out: it changes with every look.
     shown = replace(snapshot, at=snapshot.at.min)

@@ -8,9 +8,14 @@ from guildqueue.store.job_rows import job_from_row
 from guildqueue.store.statements import rows
 
 
-def read_job_details(guild_id: GuildId, session_id: SessionId) -> tuple[JobDetail, ...]:
+def read_job_details(
+    guild_id: GuildId, session_id: SessionId, *, default_cap: int | None
+) -> tuple[JobDetail, ...]:
     """The session's jobs, ascending."""
-    found = rows("read_session_detail", {"guild_id": guild_id, "session_id": session_id})
+    found = rows(
+        "read_session_detail",
+        {"guild_id": guild_id, "session_id": session_id, "default_cap": default_cap},
+    )
     return tuple(
         JobDetail(
             job=job_from_row(row),

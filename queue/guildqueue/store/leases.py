@@ -1,15 +1,13 @@
-"""Claims and what a worker writes under its lease."""
+"""What a worker writes under its lease."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
-from guildqueue.domain.job import JobState, Lease
-from guildqueue.domain.order import ClaimKey, claim_key
-from guildqueue.store.job_rows import lease_from_row
+from guildqueue.domain.job import JobState
 from guildqueue.store.statements import execute, row, rows
 
 
@@ -21,70 +19,11 @@ class Holder(NamedTuple):
     principal: str
 
 
-class Wanted(NamedTuple):
-    """Which jobs a claim may take; ``guilds`` None is every guild."""
-
-    kinds: list[str]
-    guilds: list[GuildId] | None
-
-
-class Taker(NamedTuple):
-    """Who claims, and for how many seconds."""
-
-    principal: str
-    ttl_s: float
-
-
 class Attempts(NamedTuple):
     """How often a job was claimed, and how often it may be."""
 
     attempt: int
     max_attempts: int
-
-
-def pin_plans() -> None:
-    """Keep the transaction's statements on the indexes that were made for a claim."""
-    execute("pin_plans", {})
-
-
-def bury_lost_jobs() -> int:
-    """How many jobs ended because their lease was lost at the last attempt."""
-    return execute("bury_lost_jobs", {})
-
-
-def claim_jobs(wanted: Wanted, taker: Taker, *, count: int) -> list[Lease]:
-    """Up to ``count`` claimable jobs in the deployment's order, now running and leased.
-
-    Those that others have locked are passed over; here and in the claims below.
-    """
-    params = {**wanted._asdict(), **taker._asdict(), "count": count}
-    return _in_order(rows("claim_jobs", params))
-
-
-def claim_lane(wanted: Wanted, taker: Taker) -> list[Lease]:
-    """The first claimable job of the lane, now running and leased; none where it is empty."""
-    params = {**wanted._asdict(), **taker._asdict(), "count": 1}
-    return _in_order(rows("claim_lane", params))
-
-
-def claim_turn(wanted: Wanted, taker: Taker, guild_id: GuildId) -> list[Lease]:
-    """The first claimable job of a guild that is not held, now running and leased."""
-    params = {**wanted._asdict(), **taker._asdict(), "guild_id": guild_id, "count": 1}
-    return _in_order(rows("claim_turn", params))
-
-
-def _in_order(found: Iterable[Any]) -> list[Lease]:
-    return sorted(map(lease_from_row, found), key=_claim_key)
-
-
-def find_guild_with_work(wanted: Wanted, *, waited: Collection[GuildId]) -> GuildId | None:
-    """A guild outside ``waited`` that has a claimable job, locked by others or not."""
-    found = row("find_guild_with_work", {**wanted._asdict(), "waited": list(waited)})
-    return GuildId(found.guild_id) if found else None
-
-
-def _claim_key(lease: Lease) -> ClaimKey:
-    return claim_key(lease.job.bump_seq, lease.job.priority, lease.job.id)
 
 
 def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> datetime:

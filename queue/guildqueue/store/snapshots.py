@@ -32,13 +32,14 @@ def read_snapshot(
     only: SessionId | None = None,
     limit: int,
     n_finished: int,
+    default_cap: int | None,
 ) -> tuple[int, QueueSnapshot]:
     """The snapshot's number and the snapshot, its ``version`` still empty.
 
-    ``only`` leaves every other session out. Raises GuildNotFound, or InvalidInput if
-    ``after`` is not in the queue.
+    ``only`` leaves every other session out; ``default_cap`` is that of a guild without one.
+    Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
     """
-    params = {"guild_id": guild_id, "after": after, "only": only}
+    params = {"guild_id": guild_id, "after": after, "only": only, "default_cap": default_cap}
     found = rows("read_snapshot", {**params, "limit": limit, "n_finished": n_finished})
     if not found:
         raise GuildNotFound(guild_id)

@@ -33,7 +33,7 @@ def load_statements(folder: Path = Path(__file__).parent / "sql") -> Mapping[str
 
 
 def _with_parts(text: str, parts: Mapping[str, str]) -> str:
-    return _INCLUDE.sub(lambda line: _COMMENT.sub("", parts[line[1]]), text)
+    return _INCLUDE.sub(lambda line: _with_parts(_COMMENT.sub("", parts[line[1]]), parts), text)
 
 
 @cache

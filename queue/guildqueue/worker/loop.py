@@ -13,6 +13,7 @@ from random import SystemRandom
 import structlog
 
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId
 from guildqueue.services.browse import job_inputs
 from guildqueue.services.claim import claim_jobs
@@ -48,8 +49,13 @@ class WorkerPlan:
     poll_s: float
     grace_s: float
     concurrency: int = 1
-    guilds: Sequence[GuildId] | None = None
+    guilds: Sequence[GuildId] = ()
     once: bool = False
+
+    @property
+    def filter(self) -> JobFilter:
+        """What it claims: only kinds for which it has a handler."""
+        return JobFilter(kinds=frozenset(self.handlers), guilds=frozenset(self.guilds))
 
 
 @dataclass(slots=True)
@@ -234,8 +240,7 @@ class Worker:
             self.plan.principal,
             count=len(free),
             ttl_s=self.plan.ttl_s,
-            kinds=tuple(self.plan.handlers),
-            guilds=self.plan.guilds,
+            filter=self.plan.filter,
         )
         for slot, lease in zip(free, leases, strict=False):
             slot.take(lease, now)

@@ -49,7 +49,7 @@ class Command(BaseCommand):
                 poll_s=settings.QUEUE_POLL_SECONDS,
                 grace_s=settings.QUEUE_STOP_GRACE_SECONDS,
                 concurrency=options["concurrency"],
-                guilds=guilds or None,
+                guilds=guilds,
                 once=options["once"],
             )
             try:

@@ -29,45 +29,78 @@ UPDATE guildqueue_job
        lease_by = NULL, lease_expires_at = NULL, finished_at = clock_timestamp()
  WHERE id = ANY (ARRAY(SELECT id FROM lost));
 
--- part: take_in_line
--- The part that every claim shares: up to :count of its candidates, in the order lane, priority, id.
--- Three arms, each in index order and merged, so that nothing is sorted but what became due: never
--- deferred; deferred and due (by run_after, so that what is not due yet costs nothing); lease
--- expired. They are read without a lock; LIMIT stands above LockRows, so a row that others hold is
--- passed over and the next one in order is taken.
--- Locks: FOR NO KEY UPDATE SKIP LOCKED. NO KEY, so that a dependency row just being inserted for
--- the head (its foreign key holds KEY SHARE) does not hide the head from a claim.
--- The WHERE at the job repeats what the arms say, for a row that changed before it was locked; as a
--- CASE, in which the planner sees no state: it would look the id up in job_outstanding.
--- Run after pin_plans. Cost: one heap row for each candidate that the filter keeps back ahead of
--- the head, and for each running one.
--- Returns: one row a claimed job, in no particular order.
-line AS (
-    (SELECT id, bump_seq, priority FROM candidate
-      WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+-- part: in_scope
+-- What a filter lets through, of the columns of a job: the one spelling of it, for claims, for what
+-- comes before them and for what counts or lists what they would take. Null restricts nothing.
+       kind = ANY (%(kinds)s::text[])
+       AND assignee_kind = %(assignee_kind)s
+       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
+       AND (%(labels)s::text[] IS NULL OR labels @> %(labels)s::text[])
+       AND (%(any_labels)s::text[] IS NULL OR labels && %(any_labels)s::text[])
+       AND (%(min_priority)s::bigint IS NULL OR priority >= %(min_priority)s::bigint)
+       AND (%(max_priority)s::bigint IS NULL OR priority <= %(max_priority)s::bigint)
+       AND (%(session)s::bigint IS NULL OR session_id = %(session)s::bigint)
+
+-- part: guild_has_slot
+-- Whether one more job of the guild may run. Exact only while its row is locked.
+       (coalesce(guild.running_cap, %(default_cap)s::int) IS NULL
+        OR (SELECT count(*) FROM guildqueue_job AS running
+             WHERE running.guild_id = guild.id AND running.state = 'running')
+           < coalesce(guild.running_cap, %(default_cap)s::int))
+
+-- part: full_guilds
+-- The guilds without a free slot, from what runs, so that guilds without running jobs cost nothing.
+-- Index: job_running_guild.
+       SELECT running.guild_id FROM guildqueue_job AS running
+        WHERE running.state = 'running'
+        GROUP BY running.guild_id
+       HAVING count(*) >= (SELECT coalesce(guild.running_cap, %(default_cap)s::int)
+                             FROM guildqueue_guild AS guild WHERE guild.id = running.guild_id)
+
+-- part: line
+-- The candidates that may run now. Three arms, each in index order, to be merged, so that nothing is
+-- sorted but what became due: never deferred; deferred and due (by run_after, so that what is not due
+-- yet costs nothing); lease expired, which keeps its slot and needs no other.
+line AS NOT MATERIALIZED (
+    (SELECT id, guild_id, kind, state, bump_seq, priority FROM candidate
+      WHERE has_slot AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
       ORDER BY bump_seq, priority, id)
     UNION ALL
-    (SELECT id, bump_seq, priority
-       FROM (SELECT id, bump_seq, priority FROM candidate
-              WHERE state = 'pending' AND unmet = 0 AND NOT held
+    (SELECT id, guild_id, kind, state, bump_seq, priority
+       FROM (SELECT id, guild_id, kind, state, bump_seq, priority FROM candidate
+              WHERE has_slot AND state = 'pending' AND unmet = 0 AND NOT held
                 AND run_after <= statement_timestamp()
               ORDER BY run_after OFFSET 0) AS due
       ORDER BY bump_seq, priority, id)
     UNION ALL
-    (SELECT id, bump_seq, priority FROM candidate
+    (SELECT id, guild_id, kind, state, bump_seq, priority FROM candidate
       WHERE state = 'running' AND lease_expires_at < statement_timestamp()
         AND attempt < max_attempts
       ORDER BY bump_seq, priority, id)
 ),
+
+-- part: take_in_line
+-- The part that every claim shares: up to :count of the line, in the order lane, priority, id. It is
+-- read without a lock; LIMIT stands above LockRows, so a row that others hold is passed over and
+-- the next one in order is taken.
+-- Locks: FOR NO KEY UPDATE SKIP LOCKED. NO KEY, so that a dependency row just being inserted for
+-- the head (its foreign key holds KEY SHARE) does not hide the head from a claim.
+-- The WHERE at the job repeats what the arms say, for a row that changed before it was locked; one
+-- that left its arm has lost its slot with it. It is a CASE, in which the planner sees no state: it
+-- would look the id up in job_outstanding.
+-- Run after pin_plans. Cost: one heap row for each candidate that the filter keeps back ahead of
+-- the head, and for each running one.
+-- Returns: one row a claimed job, in no particular order.
 taken AS MATERIALIZED (
     SELECT job.id
-      FROM (SELECT id, bump_seq, priority FROM line ORDER BY bump_seq, priority, id) AS line
+      FROM (SELECT id, state, bump_seq, priority FROM line ORDER BY bump_seq, priority, id) AS line
       JOIN guildqueue_job AS job ON job.id = line.id
      WHERE NOT job.held AND job.unmet = 0
-       AND CASE job.state
-           WHEN 'pending' THEN job.run_after IS NULL OR job.run_after <= statement_timestamp()
-           WHEN 'running' THEN job.lease_expires_at < statement_timestamp()
-                               AND job.attempt < job.max_attempts
+       AND CASE
+           WHEN line.state = 'pending' AND job.state = 'pending'
+           THEN job.run_after IS NULL OR job.run_after <= statement_timestamp()
+           WHEN line.state = 'running' AND job.state = 'running'
+           THEN job.lease_expires_at < statement_timestamp() AND job.attempt < job.max_attempts
            ELSE false END
      ORDER BY line.bump_seq, line.priority, line.id
      LIMIT %(count)s
@@ -76,7 +109,8 @@ taken AS MATERIALIZED (
 claimed AS (
     UPDATE guildqueue_job AS job
        SET state = 'running', attempt = attempt + 1, token = token + 1, progress = 0,
-           run_after = NULL, lease_by = %(principal)s, started_at = clock_timestamp(),
+           run_after = NULL, lease_by = %(principal)s, request_id = %(request_id)s,
+           started_at = clock_timestamp(),
            lease_expires_at = clock_timestamp() + make_interval(secs => %(ttl_s)s)
      WHERE job.id = ANY (ARRAY(SELECT id FROM taken))
     RETURNING job.*
@@ -86,131 +120,72 @@ SELECT claimed.*,
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = claimed.id) AS needs
   FROM claimed;
 
+-- name: read_request
+-- What a request id was given, as far as it is still leased. Index: job_request.
+SELECT job.*,
+       ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs
+  FROM guildqueue_job AS job
+ WHERE lease_by = %(principal)s AND request_id = %(request_id)s AND state = 'running'
+   AND lease_expires_at > clock_timestamp();
+
+-- part: locked_or_uncapped
+-- Whether a job of that guild may be started here: its guild has no cap, or this transaction locked
+-- the guild's row (:locked) and a slot is free.
+       (guild_id = ANY (ARRAY(SELECT guild.id FROM guildqueue_guild AS guild
+                               WHERE guild.id = ANY (%(locked)s::bigint[]) AND
+-- include: guild_has_slot
+                             ))
+        OR (%(default_cap)s::int IS NULL
+            AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild
+                                        WHERE running_cap IS NOT NULL))))
+
 -- name: claim_jobs
--- One order for the whole deployment. Index: job_claim, job_claim_deferred, job_running, guild_held.
+-- One order for the whole deployment.
+-- Index: job_claim, job_claim_deferred, job_running, guild_held, guild_capped.
 WITH candidate AS NOT MATERIALIZED (
-    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
-           max_attempts
-      FROM guildqueue_job
-     WHERE kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = 'worker'
-       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
-       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+    SELECT job.*,
+-- include: locked_or_uncapped
+           AS has_slot
+      FROM guildqueue_job AS job
+     WHERE guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+       AND
+-- include: in_scope
 ),
+-- include: line
 -- include: take_in_line
 
 -- name: claim_lane
 -- The jobs that run next, of all guilds in scope. Index: the head of job_claim, where bump_seq is
--- not null; job_claim_deferred, job_running, guild_held.
+-- not null; job_claim_deferred, job_running, guild_held, guild_capped.
 WITH candidate AS NOT MATERIALIZED (
-    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
-           max_attempts
-      FROM guildqueue_job
+    SELECT job.*,
+-- include: locked_or_uncapped
+           AS has_slot
+      FROM guildqueue_job AS job
      WHERE bump_seq IS NOT NULL
-       AND kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = 'worker'
-       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
        AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+       AND
+-- include: in_scope
 ),
+-- include: line
 -- include: take_in_line
 
 -- name: claim_turn
--- The guild whose turn it is. Index: job_turn, job_claim_deferred, job_running.
-WITH candidate AS NOT MATERIALIZED (
-    SELECT id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at, attempt,
-           max_attempts
-      FROM guildqueue_job
-     WHERE guild_id = %(guild_id)s
-       AND kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = 'worker'
-),
--- include: take_in_line
-
--- name: find_turn
--- The first guild above :last, else the first of all, that is not held, not :passed and has a
--- claimable job, locked by others or not. Locks: none. Run after pin_plans.
--- Index: the guild's primary key and job_turn for each guild looked at; job_claim_deferred and
--- job_running once for all of them.
-WITH became_claimable AS NOT MATERIALIZED (
-    SELECT guild_id FROM guildqueue_job
-     WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= statement_timestamp()
-       AND kind = ANY (%(kinds)s::text[]) AND assignee_kind = 'worker'
-    UNION ALL
-    SELECT guild_id FROM guildqueue_job
-     WHERE state = 'running' AND NOT held AND unmet = 0
-       AND lease_expires_at < statement_timestamp() AND attempt < max_attempts
-       AND kind = ANY (%(kinds)s::text[]) AND assignee_kind = 'worker'
-),
-eligible AS NOT MATERIALIZED (
-    SELECT guild.id
+-- The guild whose turn it is. A cap that was set since its row was looked at counts as used up unless
+-- the row is locked. Index: job_turn, job_claim_deferred, job_running_guild.
+WITH slot AS MATERIALIZED (
+    SELECT (%(is_locked)s OR coalesce(guild.running_cap, %(default_cap)s::int) IS NULL) AND
+-- include: guild_has_slot
+           AS is_free
       FROM guildqueue_guild AS guild
-     WHERE guild.held_at IS NULL
-       AND guild.id <> ALL (%(passed)s::bigint[])
-       AND (%(guilds)s::bigint[] IS NULL OR guild.id = ANY (%(guilds)s::bigint[]))
-       AND (EXISTS (SELECT FROM guildqueue_job AS job
-                     WHERE job.guild_id = guild.id
-                       AND job.state = 'pending' AND job.unmet = 0 AND NOT job.held
-                       AND job.run_after IS NULL
-                       AND job.kind = ANY (%(kinds)s::text[]) AND job.assignee_kind = 'worker')
-            OR guild.id = ANY (ARRAY(SELECT guild_id FROM became_claimable)))
-)
-(SELECT id AS guild_id FROM eligible WHERE id > %(last)s::bigint ORDER BY id LIMIT 1)
-UNION ALL
-(SELECT id AS guild_id FROM eligible WHERE id <= %(last)s::bigint ORDER BY id LIMIT 1)
-LIMIT 1;
-
--- name: read_cursor
--- The guild of the last turn. Index: claim_cursor_newest.
-SELECT guild_id
-  FROM guildqueue_claim_cursor
- WHERE principal = %(principal)s AND filter_hash = %(filter_hash)s
- ORDER BY id DESC
- LIMIT 1;
-
--- name: append_cursor
--- The turn just taken. Nothing is locked: two claims of one principal may read the same cursor, and
--- one of them loses its turn, never its job.
-INSERT INTO guildqueue_claim_cursor (principal, filter_hash, guild_id)
-VALUES (%(principal)s, %(filter_hash)s, %(guild_id)s);
-
--- name: prune_cursors
--- Drop what stands behind a newer row, and what nobody used for 30 days.
--- Locks: FOR UPDATE SKIP LOCKED, as several workers prune. Index: claim_cursor_newest.
-DELETE FROM guildqueue_claim_cursor
- WHERE id IN (SELECT cursor.id
-                FROM guildqueue_claim_cursor AS cursor
-               WHERE cursor.claimed_at < statement_timestamp() - interval '30 days'
-                  OR EXISTS (SELECT FROM guildqueue_claim_cursor AS newer
-                              WHERE newer.principal = cursor.principal
-                                AND newer.filter_hash = cursor.filter_hash
-                                AND newer.id > cursor.id)
-               ORDER BY cursor.id
-               LIMIT 10000
-                 FOR UPDATE SKIP LOCKED);
-
--- name: find_guild_with_work
--- A guild outside :waited with a claimable job, also one that others have locked: what tells "all of
--- it is being written just now" from "there is nothing". Locks: none.
--- Index: job_claim, job_claim_deferred, job_running, guild_held. Run after pin_plans.
-WITH candidate AS NOT MATERIALIZED (
-    SELECT id, guild_id, bump_seq, priority, state, unmet, held, run_after, lease_expires_at,
-           attempt, max_attempts
-      FROM guildqueue_job
-     WHERE kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = 'worker'
-       AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
-       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
-       AND guild_id <> ALL (%(waited)s::bigint[])
-)
-(SELECT guild_id FROM candidate
-  WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
-  ORDER BY bump_seq, priority, id LIMIT 1)
-UNION ALL
-(SELECT guild_id FROM candidate
-  WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= statement_timestamp()
-  ORDER BY run_after LIMIT 1)
-UNION ALL
-(SELECT guild_id FROM candidate
-  WHERE state = 'running' AND lease_expires_at < statement_timestamp() AND attempt < max_attempts
-  ORDER BY bump_seq, priority, id LIMIT 1)
-LIMIT 1;
+     WHERE guild.id = %(guild_id)s
+),
+candidate AS NOT MATERIALIZED (
+    SELECT job.*, (SELECT is_free FROM slot) AS has_slot
+      FROM guildqueue_job AS job
+     WHERE guild_id = %(guild_id)s
+       AND
+-- include: in_scope
+),
+-- include: line
+-- include: take_in_line

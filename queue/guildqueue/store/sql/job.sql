@@ -154,6 +154,9 @@ SELECT job.*,
                             AND needed.state IN ('dead', 'cancelled'))
                      THEN 'dependency-failed' ELSE 'dependency' END
             WHEN job.run_after > statement_timestamp() THEN 'not-before'
+            WHEN (SELECT count(*) FROM guildqueue_job AS running
+                   WHERE running.guild_id = guild.id AND running.state = 'running')
+                 >= coalesce(guild.running_cap, %(default_cap)s::int) THEN 'cap'
        END AS reason
   FROM guildqueue_job AS job
   JOIN guildqueue_guild AS guild ON guild.id = job.guild_id

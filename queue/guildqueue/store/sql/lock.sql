@@ -28,3 +28,9 @@ SELECT pg_advisory_xact_lock_shared(
 -- name: lock_ledger
 -- The guild's ledger chain, taken last and held for one insert.
 SELECT pg_advisory_xact_lock(hashtextextended('guildqueue.ledger:' || %(guild_id)s::bigint, 0));
+
+-- name: lock_request
+-- One claim under a principal's request id at a time, so that a repeat finds what the first was
+-- given. Taken before anything else.
+SELECT pg_advisory_xact_lock(hashtextextended(
+    'guildqueue.request:' || %(principal)s::text || ' ' || %(request_id)s::text, 0));

@@ -95,7 +95,8 @@ counters AS MATERIALIZED (
              WHERE guild_id = %(guild_id)s
              GROUP BY state) AS counter
 )
-SELECT guild.id AS guild_id, guild.name AS guild_name, guild.running_cap,
+SELECT guild.id AS guild_id, guild.name AS guild_name,
+       coalesce(guild.running_cap, %(default_cap)s::int) AS running_cap,
        guild.held_at AS guild_held_at, guild.held_by AS guild_held_by,
        guild.hold_reason AS guild_hold_reason,
        statement_timestamp() AS at,
@@ -145,6 +146,8 @@ SELECT guild.id AS guild_id, guild.name AS guild_name, guild.running_cap,
                                        AND needed.state IN ('dead', 'cancelled'))
                                 THEN 'dependency-failed' ELSE 'dependency' END
                        WHEN run_after > statement_timestamp() THEN 'not-before'
+                       WHEN totals.n_running >= coalesce(guild.running_cap, %(default_cap)s::int)
+                       THEN 'cap'
                   END ORDER BY id) AS reasons,
               min(started_at) FILTER (WHERE state = 'running') AS running_since,
               min(run_after) FILTER (WHERE state = 'pending'

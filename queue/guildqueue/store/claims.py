@@ -1,0 +1,117 @@
+"""What a claim looks at, locks and takes."""
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from guildqueue.domain.ids import GuildId
+from guildqueue.domain.job import Lease
+from guildqueue.domain.order import ClaimKey, claim_key
+from guildqueue.store.job_rows import lease_from_row
+from guildqueue.store.scopes import ClaimScope
+from guildqueue.store.statements import execute, row, rows, sole
+
+
+class Taker(NamedTuple):
+    """Who claims, for how many seconds, and under which request of theirs."""
+
+    principal: str
+    ttl_s: float
+    request_id: str | None
+
+
+class Head(NamedTuple):
+    """A guild with a claimable job. One with a cap has to be locked to start any."""
+
+    guild_id: GuildId
+    is_capped: bool
+
+
+def pin_plans() -> None:
+    """Keep the transaction's statements on the indexes that were made for a claim."""
+    execute("pin_plans", {})
+
+
+def bury_lost_jobs() -> int:
+    """How many jobs ended because their lease was lost at the last attempt."""
+    return execute("bury_lost_jobs", {})
+
+
+def lock_request(taker: Taker) -> None:
+    """Waits until no other claim of the principal is under the same request."""
+    rows("lock_request", taker._asdict())
+
+
+def read_request(taker: Taker) -> list[Lease]:
+    """The leases that the request was given and that still hold, in claim order."""
+    return _in_order(rows("read_request", taker._asdict()))
+
+
+def find_first(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
+    """The guild of the first claimable job, locked by others or not."""
+    return _head(row("find_first", {**scope._asdict(), "passed": list(passed)}))
+
+
+def find_lane(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
+    """The guild of the first claimable job of the lane."""
+    return _head(row("find_lane", {**scope._asdict(), "passed": list(passed)}))
+
+
+def find_turn(
+    scope: ClaimScope, *, last: GuildId | None, passed: Collection[GuildId]
+) -> Head | None:
+    """The first eligible guild after ``last``, those ``passed`` left out; None if there is none."""
+    params = {**scope._asdict(), "last": last or 0, "passed": list(passed)}
+    return _head(row("find_turn", params))
+
+
+def _head(found: Any | None) -> Head | None:
+    return Head(GuildId(found.guild_id), found.is_capped) if found else None
+
+
+def has_caps(scope: ClaimScope) -> bool:
+    """Whether any guild has a cap."""
+    return scope.default_cap is not None or bool(sole("has_caps", {}).has_caps)
+
+
+def lock_slots(guild_id: GuildId) -> bool:
+    """True if the guild's running jobs can be counted now; false where another claim does."""
+    return bool(rows("lock_slots", {"guild_id": guild_id}))
+
+
+def await_slots(scope: ClaimScope, guild_id: GuildId) -> None:
+    """Waits until no other claim counts the guild's running jobs, if it has a cap."""
+    rows("await_slots", {"guild_id": guild_id, "default_cap": scope.default_cap})
+
+
+def claim_jobs(
+    scope: ClaimScope, taker: Taker, *, locked: Collection[GuildId], count: int
+) -> list[Lease]:
+    """Up to ``count`` claimable jobs in the deployment's order, now running and leased.
+
+    Those that others have locked are passed over; here and in the claims below. A guild with
+    a cap has to be among the ``locked``.
+    """
+    params = {**scope._asdict(), **taker._asdict(), "locked": list(locked), "count": count}
+    return _in_order(rows("claim_jobs", params))
+
+
+def claim_lane(scope: ClaimScope, taker: Taker, *, locked: Collection[GuildId]) -> list[Lease]:
+    """The first claimable job of the lane, now running and leased; none where it is empty."""
+    params = {**scope._asdict(), **taker._asdict(), "locked": list(locked), "count": 1}
+    return _in_order(rows("claim_lane", params))
+
+
+def claim_turn(
+    scope: ClaimScope, taker: Taker, guild_id: GuildId, *, is_locked: bool
+) -> list[Lease]:
+    """The first claimable job of a guild that is not held, now running and leased."""
+    params = {**scope._asdict(), **taker._asdict(), "guild_id": guild_id}
+    return _in_order(rows("claim_turn", {**params, "is_locked": is_locked, "count": 1}))
+
+
+def _in_order(found: Iterable[Any]) -> list[Lease]:
+    return sorted(map(lease_from_row, found), key=_claim_key)
+
+
+def _claim_key(lease: Lease) -> ClaimKey:
+    return claim_key(lease.job.bump_seq, lease.job.priority, lease.job.id)
