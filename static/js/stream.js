@@ -15,6 +15,7 @@ export function startStream({ htmx, root, heard, changed }) {
   let lastByte = Date.now();
   let stop = () => {};
   let wasSilent = false;
+  let wasHidden = false;
   let timer;
 
   const asOf = () => lastByte;
@@ -24,7 +25,7 @@ export function startStream({ htmx, root, heard, changed }) {
     htmx.trigger(root, "live:retry");
   }
 
-  function lost(wasHidden) {
+  function lost() {
     if (state === "ended") return;
     state = "idle";
     if (!wasHidden) changed("reconnecting");
@@ -32,7 +33,7 @@ export function startStream({ htmx, root, heard, changed }) {
     clearTimeout(timer);
     timer = setTimeout(connect, wasHidden ? 0 : delayMs(attempt, baseMs, Math.random()));
     attempt += 1;
-    wasSilent = false;
+    wasSilent = wasHidden = false;
   }
 
   function end(reason) {
@@ -99,7 +100,7 @@ export function startStream({ htmx, root, heard, changed }) {
     state = "open";
     lastByte = Date.now();
   });
-  root.addEventListener("htmx:sse:close", () => lost(document.hidden));
+  root.addEventListener("htmx:sse:close", lost);
   root.addEventListener("htmx:error", () => state === "connecting" && lost());
   root.addEventListener("htmx:before:sse:message", (event) => {
     event.preventDefault();
@@ -111,7 +112,8 @@ export function startStream({ htmx, root, heard, changed }) {
     if (!name) heard({ html: data, version: id });
   });
   document.addEventListener("visibilitychange", () => {
-    if (state === "open") return; // hx-sse closes and ends this one itself
+    // hx-sse closes an open one, and ends it when the page is looked at again.
+    if (state === "open") return void (wasHidden ||= document.hidden);
     clearTimeout(timer);
     setTimeout(connect);
   });
