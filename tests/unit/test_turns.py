@@ -1,7 +1,7 @@
 """Which guild has the next turn."""
 
-from guildqueue.domain.ids import GuildId
-from guildqueue.domain.turns import next_guild, turn_order
+from guildqueue.domain.ids import GuildId, JobId
+from guildqueue.domain.turns import InLine, Slots, claims_in_turns, next_guild, turn_order
 
 
 def guilds(*ids: int) -> list[GuildId]:
@@ -37,3 +37,29 @@ def test_nobody_has_a_turn_where_none_is_eligible() -> None:
 
 def test_one_round_gives_every_guild_one_turn_the_last_one_at_the_end() -> None:
     assert turn_order(GuildId(5), guilds(3, 5, 9)) == [9, 3, 5]
+
+
+def line(guild_id: int, *job_ids: int, lost: tuple[int, ...] = ()) -> list[InLine]:
+    return [InLine(JobId(n), GuildId(guild_id), is_lost=n in lost) for n in job_ids]
+
+
+def taken(lines: list[list[InLine]], *, last: int | None = None, **free: int) -> list[int]:
+    """Jobs in the order of claims; ``free`` are slots as ``g3=1``."""
+    slots = Slots({GuildId(int(name[1:])): n for name, n in free.items()})
+    by_guild = {of[0].guild_id: of for of in lines}
+    after = None if last is None else GuildId(last)
+    return [job.job_id for job in claims_in_turns(by_guild, slots, last=after)]
+
+
+def test_guilds_give_one_job_a_turn_until_each_has_none_left() -> None:
+    assert taken([line(3, 1, 4, 7), line(5, 2), line(9, 3, 6)]) == [1, 2, 3, 4, 6, 7]
+    assert taken([line(3, 1, 4, 7), line(5, 2)], last=3) == [2, 1, 4, 7]
+    assert taken([]) == []
+
+
+def test_a_full_guild_gives_its_lost_leases_alone() -> None:
+    lines = [line(3, 1, 2, 3, 4, lost=(3,)), line(5, 10, 11)]
+
+    assert taken(lines, g3=0) == [3, 10, 11]
+    assert taken(lines, g3=1) == [1, 10, 3, 11]
+    assert taken(lines, g3=-2, g5=1) == [3, 10]

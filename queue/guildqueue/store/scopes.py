@@ -8,7 +8,11 @@ from guildqueue.domain.job import KNOWN_KINDS
 
 
 class ClaimScope(NamedTuple):
-    """Which jobs a claim may take, None for no restriction, and the cap of guilds without one."""
+    """Which jobs a claim may take, None for no restriction.
+
+    ``default_cap`` is that of guilds without one. ``buries`` counts slots as a claim finds them
+    that is still to come, which first ends what was lost for good.
+    """
 
     kinds: list[str]
     assignee_kind: str
@@ -19,9 +23,10 @@ class ClaimScope(NamedTuple):
     max_priority: int | None
     session: SessionId | None
     default_cap: int | None
+    buries: bool
 
 
-def claim_scope(scope: JobFilter, *, default_cap: int | None) -> ClaimScope:
+def claim_scope(scope: JobFilter, *, default_cap: int | None, buries: bool = False) -> ClaimScope:
     """The filter of a claim; a kind that this release does not know is left out."""
     return ClaimScope(
         kinds=[kind for kind in KNOWN_KINDS if not scope.kinds or kind in scope.kinds],
@@ -33,4 +38,5 @@ def claim_scope(scope: JobFilter, *, default_cap: int | None) -> ClaimScope:
         max_priority=scope.max_priority,
         session=scope.session,
         default_cap=default_cap,
+        buries=buries,
     )

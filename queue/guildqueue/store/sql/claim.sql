@@ -41,18 +41,34 @@ UPDATE guildqueue_job
        AND (%(max_priority)s::bigint IS NULL OR priority <= %(max_priority)s::bigint)
        AND (%(session)s::bigint IS NULL OR session_id = %(session)s::bigint)
 
+-- part: holds_slot
+-- Whether a running job keeps its slot. For a claim all do: it buries what was lost for good before
+-- it counts. Who only reads counts as the next claim will (:buries).
+       running.state = 'running'
+       AND NOT (%(buries)s AND running.lease_expires_at < statement_timestamp()
+                AND running.attempt >= running.max_attempts)
+
+-- part: free_slots
+-- How many more jobs of the guild may run, null without a cap. Exact only while its row is locked.
+       CASE WHEN coalesce(guild.running_cap, %(default_cap)s::int) IS NOT NULL
+            THEN coalesce(guild.running_cap, %(default_cap)s::int)
+                 - (SELECT count(*) FROM guildqueue_job AS running
+                     WHERE running.guild_id = guild.id AND
+-- include: holds_slot
+                   ) END
+
 -- part: guild_has_slot
--- Whether one more job of the guild may run. Exact only while its row is locked.
-       (coalesce(guild.running_cap, %(default_cap)s::int) IS NULL
-        OR (SELECT count(*) FROM guildqueue_job AS running
-             WHERE running.guild_id = guild.id AND running.state = 'running')
-           < coalesce(guild.running_cap, %(default_cap)s::int))
+-- Whether one more job of the guild may run.
+       coalesce((
+-- include: free_slots
+       ) > 0, true)
 
 -- part: full_guilds
 -- The guilds without a free slot, from what runs, so that guilds without running jobs cost nothing.
 -- Index: job_running_guild.
        SELECT running.guild_id FROM guildqueue_job AS running
-        WHERE running.state = 'running'
+        WHERE
+-- include: holds_slot
         GROUP BY running.guild_id
        HAVING count(*) >= (SELECT coalesce(guild.running_cap, %(default_cap)s::int)
                              FROM guildqueue_guild AS guild WHERE guild.id = running.guild_id)
@@ -74,8 +90,8 @@ line AS NOT MATERIALIZED (
       ORDER BY bump_seq, priority, id)
     UNION ALL
     (SELECT id, guild_id, kind, state, bump_seq, priority FROM candidate
-      WHERE state = 'running' AND lease_expires_at < statement_timestamp()
-        AND attempt < max_attempts
+      WHERE state = 'running' AND unmet = 0 AND NOT held
+        AND lease_expires_at < statement_timestamp() AND attempt < max_attempts
       ORDER BY bump_seq, priority, id)
 ),
 
