@@ -102,5 +102,11 @@ def empty_tables() -> None:
         cursor.execute(f"TRUNCATE {quoted} RESTART IDENTITY CASCADE")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: Playwright keeps an event loop running in the main thread."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     connections.close_all()
