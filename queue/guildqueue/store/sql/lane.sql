@@ -50,13 +50,17 @@ UPDATE guildqueue_job SET bump_seq = NULL, bump_named = false
  WHERE guild_id = %(guild_id)s AND id = ANY (%(job_ids)s::bigint[]);
 
 -- name: enter_lane
--- The locked jobs enter, each with the next number, in the order given.
+-- The locked jobs enter, each with the next number, in the order given. MATERIALIZED, so that each
+-- draws one number, in that order, however the two are joined.
+WITH entering AS MATERIALIZED (
+    SELECT id, nextval('guildqueue_bump_seq') AS bump_seq
+      FROM (SELECT id FROM unnest(%(job_ids)s::bigint[]) WITH ORDINALITY AS given (id, place)
+             ORDER BY place) AS in_order
+)
 UPDATE guildqueue_job AS job
    SET bump_seq = entering.bump_seq, bumped_at = clock_timestamp(), bumped_by = %(by)s,
        bump_reason = %(reason)s
-  FROM (SELECT id, nextval('guildqueue_bump_seq') AS bump_seq
-          FROM (SELECT id FROM unnest(%(job_ids)s::bigint[]) WITH ORDINALITY AS given (id, place)
-                 ORDER BY place) AS in_order) AS entering
+  FROM entering
  WHERE job.guild_id = %(guild_id)s AND job.id = entering.id;
 
 -- name: name_in_lane
