@@ -6,6 +6,7 @@ from typing import Any
 
 from guildqueue.domain.ids import SessionId
 from guildqueue.domain.job import Job
+from guildqueue.domain.lane_note import LaneNote, UnplacedJob
 from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry
 
@@ -101,6 +102,36 @@ def job_body(job: Job) -> dict[str, Any]:
         "needs": ids(job.needs),
         "external_id": job.external_id,
         "created_at": moment(job.created_at),
+    }
+
+
+def lane_body(jobs: Iterable[LaneNote], unplaced: Iterable[UnplacedJob]) -> dict[str, Any]:
+    """What runs next, in order and with who let it, and what has no place in line."""
+    return {
+        "next": [
+            {
+                "job_id": str(note.job_id),
+                "session_id": str(note.session_id),
+                "name": note.name,
+                "kind": note.kind,
+                "state": note.state,
+                "named": note.named,
+                "by": note.by,
+                "at": moment(note.at),
+                "reason": note.reason,
+            }
+            for note in jobs
+        ],
+        "unplaced": [
+            {
+                "job_id": str(job.job_id),
+                "session_id": str(job.session_id),
+                "name": job.name,
+                "kind": job.kind,
+                "state": job.state,
+            }
+            for job in unplaced
+        ],
     }
 
 

@@ -1,6 +1,8 @@
 """Requeue: what died, was cancelled or should be done again goes back in line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from guildqueue.domain.errors import JobNotFound, NothingToRequeue
 from guildqueue.domain.ids import GuildId, JobId, SessionId
@@ -14,6 +16,14 @@ from guildqueue.store import jobs, locks, orders, sessions
 FAILED = frozenset({JobState.DEAD, JobState.CANCELLED})
 
 
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """The jobs that are pending again, ascending, and what a record says of it."""
+
+    jobs: tuple[JobId, ...]
+    changed: Mapping[str, Any]
+
+
 @decided_in_transaction
 def requeue_session(
     session_id: SessionId, *, guild_id: GuildId, caller: Caller
@@ -25,18 +35,28 @@ def requeue_session(
     their measured lengths. Raises SessionNotFound or NothingToRequeue.
     """
     locks.lock_order(guild_id)
-    locks.lock_needs(guild_id)
-    facts = sessions.lock_session(guild_id, session_id)
-    targets = _targets(jobs.read_session_jobs(guild_id, session_id))
-    if not targets:
-        raise NothingToRequeue("session", session_id)
-    return _reopen(guild_id, session_id, facts, targets, caller)
+    return _recorded(guild_id, reopen_session(guild_id, session_id), caller)
 
 
 @decided_in_transaction
 def requeue_job(job_id: JobId, *, guild_id: GuildId, caller: Caller) -> tuple[JobId, ...]:
     """The job and what needs it, pending again. Raises JobNotFound or NothingToRequeue."""
     locks.lock_order(guild_id)
+    return _recorded(guild_id, reopen_job(guild_id, job_id), caller)
+
+
+def reopen_session(guild_id: GuildId, session_id: SessionId) -> Requeued:
+    """As requeue_session, in the caller's transaction, which holds the order lock and records."""
+    locks.lock_needs(guild_id)
+    facts = sessions.lock_session(guild_id, session_id)
+    targets = _targets(jobs.read_session_jobs(guild_id, session_id))
+    if not targets:
+        raise NothingToRequeue("session", session_id)
+    return _reopen(guild_id, session_id, facts, targets)
+
+
+def reopen_job(guild_id: GuildId, job_id: JobId) -> Requeued:
+    """As requeue_job, in the caller's transaction, which holds the order lock and records."""
     locks.lock_needs(guild_id)
     job = jobs.read_job(guild_id, job_id)
     if job is None:
@@ -44,7 +64,12 @@ def requeue_job(job_id: JobId, *, guild_id: GuildId, caller: Caller) -> tuple[Jo
     facts = sessions.lock_session(guild_id, job.session_id)
     if job.state in OUTSTANDING:
         raise NothingToRequeue("job", job_id)
-    return _reopen(guild_id, job.session_id, facts, [job_id], caller)
+    return _reopen(guild_id, job.session_id, facts, [job_id])
+
+
+def _recorded(guild_id: GuildId, done: Requeued, caller: Caller) -> tuple[JobId, ...]:
+    record_change(guild_id, EventType.REQUEUED, caller=caller, changed=done.changed)
+    return done.jobs
 
 
 def _targets(session_jobs: Sequence[Job]) -> list[JobId]:
@@ -59,8 +84,7 @@ def _reopen(
     session_id: SessionId,
     facts: sessions.SessionFacts,
     targets: Sequence[JobId],
-    caller: Caller,
-) -> tuple[JobId, ...]:
+) -> Requeued:
     """Reopen the targets and, transitively, what was built on them."""
     dependents = _lock_dependents(guild_id, targets)
     again = [*targets, *dependents.reopened]
@@ -76,8 +100,7 @@ def _reopen(
         "title": facts.title,
         "jobs": [str(job_id) for job_id in reopened],
     }
-    record_change(guild_id, EventType.REQUEUED, caller=caller, changed=changed)
-    return reopened
+    return Requeued(reopened, changed)
 
 
 def _lock_dependents(guild_id: GuildId, targets: Sequence[JobId]) -> jobs.Dependents:

@@ -15,10 +15,11 @@ from guildqueue.management.subcommands import (
     ordering,
     pausing,
     reading,
+    running_next,
     tokens,
 )
 
-GROUPS = (reading, importing, ordering, pausing, ending_jobs, guilds, tokens)
+GROUPS = (reading, importing, ordering, running_next, pausing, ending_jobs, guilds, tokens)
 
 
 class Command(BaseCommand):

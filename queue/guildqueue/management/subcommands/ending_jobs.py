@@ -16,8 +16,15 @@ from guildqueue.management.arguments import (
 )
 from guildqueue.management.ending import Misused
 from guildqueue.management.output import Output
+from guildqueue.management.subcommands.running_next import (
+    add_lane_options,
+    job_or_session,
+    lane_options,
+    tell,
+)
 from guildqueue.services.cancel import cancel_job, cancel_session
 from guildqueue.services.requeue import requeue_job, requeue_session
+from guildqueue.services.requeue_bumped import requeue_job_bumped, requeue_session_bumped
 
 
 def add_subcommands(subparsers: Any) -> None:
@@ -31,9 +38,18 @@ def add_subcommands(subparsers: Any) -> None:
         parser.add_argument("job_id", nargs="?", type=identifier, metavar="JOB")
         parser.add_argument("--session", dest="session_id", type=identifier, metavar="SESSION")
         add_guild(parser, meaning="only if it is this guild's")
+    again.add_argument(
+        "--bump", action="store_true", help="and run it next; needs -g and the grant"
+    )
+    add_lane_options(again)
 
 
 def run_requeue(out: Output, options: Options) -> None:
+    if options["bump"]:
+        _requeue_bumped(out, options)
+        return
+    if options["source"] is not None or options["reason"]:
+        raise Misused("--source and --reason are for --bump")
     caller = account_caller()
     jobs = _asked(
         options,
@@ -41,6 +57,15 @@ def run_requeue(out: Output, options: Options) -> None:
         of_session=lambda session, guild: requeue_session(session, guild_id=guild, caller=caller),
     )
     _tell(out, "requeued", jobs)
+
+
+def _requeue_bumped(out: Output, options: Options) -> None:
+    job_id, session_id = job_or_session(options)
+    asked = lane_options(options)
+    if job_id is not None:
+        tell(out, requeue_job_bumped(job_id, **asked))
+    elif session_id is not None:
+        tell(out, requeue_session_bumped(session_id, **asked))
 
 
 def run_cancel(out: Output, options: Options) -> None:
@@ -59,12 +84,11 @@ def _asked(
     of_job: Callable[[JobId, GuildId], tuple[JobId, ...]],
     of_session: Callable[[SessionId, GuildId], tuple[JobId, ...]],
 ) -> tuple[JobId, ...]:
-    job_id, session_id = options["job_id"], options["session_id"]
-    if (job_id is None) == (session_id is None):
-        raise Misused("either JOB or --session SESSION")
+    job_id, session_id = job_or_session(options)
     if job_id is not None:
-        return of_job(JobId(job_id), job_in_guild(job_id, options["guilds"]))
-    return of_session(SessionId(session_id), session_in_guild(session_id, options["guilds"]))
+        return of_job(job_id, job_in_guild(job_id, options["guilds"]))
+    named = SessionId(options["session_id"] if session_id is None else session_id)
+    return of_session(named, session_in_guild(named, options["guilds"]))
 
 
 def _tell(out: Output, done: str, jobs: Sequence[JobId]) -> None:

@@ -6,7 +6,7 @@ from guildqueue.domain.errors import shortened
 from guildqueue.domain.ids import EventId, JobId, SessionId
 from guildqueue.domain.session_detail import JobDetail
 from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry
-from guildqueue.domain.wire import event_body, job_body, moment, snapshot_body
+from guildqueue.domain.wire import event_body, job_body, lane_body, moment, snapshot_body
 from guildqueue.management.arguments import (
     Options,
     add_guild,
@@ -17,6 +17,7 @@ from guildqueue.management.arguments import (
 )
 from guildqueue.management.output import Output, length_words
 from guildqueue.services.browse import EVENTS_A_PAGE, events_page, guild_record, job_detail
+from guildqueue.services.read_lane import GuildLane, guild_lane
 from guildqueue.services.snapshot import queue_snapshot
 
 _LIST = ("place", "session", "state", "number", "people", "audio", "done", "title")
@@ -48,14 +49,16 @@ def run_list(out: Output, options: Options) -> None:
         sole_guild(options["guilds"]), after=SessionId(after) if after else None
     )
     entries = (*snapshot.sessions, *snapshot.finished)
-    out.table(snapshot_body(snapshot), _LIST, (_entry_row(entry) for entry in entries))
+    lane = guild_lane(snapshot.guild_id)
+    body = snapshot_body(snapshot) | lane_body(lane.jobs, lane.unplaced)
+    out.table(body, _LIST, (_entry_row(entry) for entry in entries))
     if not out.as_json:
-        out.tell(None, *_after_list(snapshot))
+        out.tell(None, *_after_list(snapshot), *_lane_lines(lane))
 
 
 def _entry_row(entry: SessionEntry) -> tuple[object, ...]:
     return (
-        "next" if entry.in_lane else entry.position,
+        _place(entry),
         entry.session_id,
         entry.state,
         entry.priority,
@@ -64,6 +67,29 @@ def _entry_row(entry: SessionEntry) -> tuple[object, ...]:
         f"{entry.progress:.0%}",
         entry.title,
     )
+
+
+def _place(entry: SessionEntry) -> object:
+    """The place in line; ``next`` for a session of the lane, ``(next)`` if nobody named it."""
+    if entry.in_lane:
+        return "next" if entry.named else "(next)"
+    return entry.position
+
+
+def _lane_lines(lane: GuildLane) -> list[str]:
+    next_up = [
+        f"next: job {note.job_id} {note.name} of session {note.session_id}, "
+        + (f"named by {note.by or '?'}" if note.named else f"pulled in by {note.by or '?'}")
+        + (f" at {moment(note.at)}" if note.at else "")
+        + (f": {note.reason}" if note.reason else "")
+        for note in lane.jobs
+    ]
+    unplaced = [
+        f"no place in line: job {job.job_id} of session {job.session_id}, "
+        f"of a kind that only a newer release knows: {job.kind}"
+        for job in lane.unplaced
+    ]
+    return [*next_up, *unplaced]
 
 
 def _after_list(snapshot: QueueSnapshot) -> list[str]:

@@ -1,0 +1,77 @@
+"""Requeue a job or a meeting so that it runs next, in one step through the one grant."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from guildqueue.domain.errors import NothingToRequeue
+from guildqueue.domain.grant import Asker
+from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.lane_outcome import LaneOutcome
+from guildqueue.domain.ledger import EventType
+from guildqueue.services.lane_request import (
+    Decision,
+    LaneRequest,
+    LaneVerb,
+    answer,
+    decide_bump,
+    decide_session_bump,
+)
+from guildqueue.services.requeue import Requeued, reopen_job, reopen_session
+
+
+def requeue_job_bumped(
+    job_id: JobId, *, guild_id: GuildId, asker: Asker, reason: str = "", correlation_id: str = ""
+) -> LaneOutcome:
+    """The job pending again and named to run next; one that is outstanding is only named.
+
+    Without the grant nothing is requeued. Raises GuildNotFound.
+    """
+    request = LaneRequest(
+        verb=LaneVerb.REQUEUE,
+        guild_id=guild_id,
+        asker=asker,
+        job_id=job_id,
+        reason=reason,
+        correlation_id=correlation_id,
+    )
+    return answer(
+        request,
+        lambda: _decide(
+            lambda: reopen_job(guild_id, job_id), lambda: decide_bump(guild_id, [job_id])
+        ),
+    )
+
+
+def requeue_session_bumped(
+    session_id: SessionId,
+    *,
+    guild_id: GuildId,
+    asker: Asker,
+    reason: str = "",
+    correlation_id: str = "",
+) -> LaneOutcome:
+    """What ended of the session pending again, and all of it named to run next."""
+    request = LaneRequest(
+        verb=LaneVerb.REQUEUE,
+        guild_id=guild_id,
+        asker=asker,
+        session_id=session_id,
+        reason=reason,
+        correlation_id=correlation_id,
+    )
+    return answer(
+        request,
+        lambda: _decide(
+            lambda: reopen_session(guild_id, session_id),
+            lambda: decide_session_bump(guild_id, session_id),
+        ),
+    )
+
+
+def _decide(reopen: Callable[[], Requeued], decide: Callable[[], Decision]) -> Decision:
+    try:
+        requeued = reopen()
+    except NothingToRequeue:
+        # Asked again after an un-bump: nothing is left to requeue, and it is bumped again.
+        return decide()
+    return replace(decide(), also=[(EventType.REQUEUED, requeued.changed)])

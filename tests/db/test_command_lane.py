@@ -1,0 +1,160 @@
+"""``queue bump``, ``unbump``, ``requeue --bump`` and the lane in ``queue list``."""
+
+import json
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from guildqueue.domain.ids import GuildId
+from guildqueue.services.browse import events_page
+from guildqueue.services.register_guild import register_guild
+from tests.builders import MAGPIE, cancelled_session, document_id, stored_session, track_ids
+from tests.db.command import queue
+from tests.db.lane_requests import lane, rooted_guild, tracks_alone
+from tests.db.stored import write
+
+pytestmark = pytest.mark.usefixtures("committed_db")
+OPERATOR = f"operator:{pwd.getpwuid(os.getuid()).pw_name}"
+
+
+@pytest.fixture
+def guild(tmp_path: Path) -> GuildId:
+    return rooted_guild(tmp_path, sources=("nightly-import",))
+
+
+def test_bump_names_every_job_moved_and_exits_0(guild: GuildId) -> None:
+    session = stored_session(guild, n_tracks=2)
+    jobs = [*track_ids(session), document_id(session)]
+
+    done = queue("bump", jobs[-1], "-g", guild, "--reason", "at noon", "--json")
+
+    assert done.code == 0
+    assert done.json == {
+        "accepted": True,
+        "refusal": None,
+        "job_id": str(jobs[-1]),
+        "session_id": None,
+        "moved": [str(job) for job in jobs],
+        "already": [],
+        "removed": [],
+        "skipped": [],
+        "note": "",
+    }
+    [record] = events_page(guild)
+    assert (record.by, record.reason) == (OPERATOR, "at noon")
+
+
+def test_a_session_is_bumped_and_taken_back(guild: GuildId) -> None:
+    session = stored_session(guild, n_tracks=2)
+
+    assert queue("bump", "--session", session, "-g", guild).out.startswith("runs next: ")
+    assert len(lane()) == 3
+    assert queue("unbump", "--session", session, "-g", guild).out.startswith("taken back: ")
+    assert lane() == []
+
+
+def test_a_declared_source_is_named_and_an_undeclared_one_refused(guild: GuildId) -> None:
+    [job_id] = tracks_alone(guild, 1)
+
+    assert queue("bump", job_id, "-g", guild, "--source", "nightly-import").code == 0
+    refused = queue("unbump", job_id, "-g", guild, "--source", "somebody")
+
+    assert refused.code == 3
+    assert "'somebody' is not declared" in refused.fault
+    assert [record.by for record in events_page(guild)][1] == "source:nightly-import"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["bump", "1"], id="no-guild"),
+        pytest.param(["bump", "1", "-g", "1", "-g", "2"], id="two-guilds"),
+        pytest.param(["bump", "-g", "1"], id="nothing-named"),
+        pytest.param(["unbump", "1", "--session", "2", "-g", "1"], id="both-named"),
+        pytest.param(["bump", "x", "-g", "1"], id="no-id"),
+        pytest.param(["bump", "1", "-g", "1", "--config", "x"], id="config"),
+        pytest.param(["bump", "1", "-g", "1", "--reason", "x" * 501], id="long-reason"),
+        pytest.param(["requeue", "1", "--source", "x"], id="source-without-bump"),
+        pytest.param(["requeue", "1", "--bump"], id="requeue-bump-without-guild"),
+    ],
+)
+def test_misuse_exits_2_and_records_nothing(guild: GuildId, words: list[str]) -> None:
+    assert queue(*words).code == 2
+    assert events_page(guild) == []
+
+
+def test_a_refusal_exits_3_with_its_reason_and_is_on_record(guild: GuildId) -> None:
+    done = queue("bump", 999_999, "-g", guild, "--json")
+
+    assert done.code == 3
+    assert done.json["refusal"] == "no-such-job"
+    assert done.fault == "no job 999999"
+    assert events_page(guild)[0].changed["refusal"] == "no-such-job"
+
+
+def test_a_guild_that_is_not_there_exits_3(guild: GuildId) -> None:
+    assert queue("bump", 1, "-g", 5).fault == "no guild 5"
+
+
+def test_a_repeat_is_a_noop_that_exits_0(guild: GuildId) -> None:
+    [job_id] = tracks_alone(guild, 1)
+    queue("bump", job_id, "-g", guild)
+
+    done = queue("bump", job_id, "-g", guild)
+
+    assert done.code == 0
+    assert "ahead already" in done.out
+
+
+def test_nothing_in_the_environment_makes_an_operator(
+    guild: GuildId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_guild(guild, root="/nowhere")
+    for name in ("USER", "LOGNAME", "SUDO_USER"):
+        monkeypatch.setenv(name, "root")
+
+    assert queue("bump", 1, "-g", guild).code == 3
+    assert events_page(guild)[0].by.startswith("account:")
+
+
+def test_requeue_bump_puts_a_cancelled_session_ahead(guild: GuildId) -> None:
+    tracks_alone(guild, 1)
+    session = cancelled_session(guild)
+
+    done = queue("requeue", "--session", session, "--bump", "-g", guild, "--json")
+
+    assert done.json["moved"] == [str(job) for job in lane()]
+    assert len(lane()) == 2
+
+
+def test_the_list_marks_the_lane_and_what_has_no_place(guild: GuildId) -> None:
+    tracks_alone(guild, 1)
+    session = stored_session(guild, title="retrospective")
+    [track] = track_ids(session)
+    [newer] = tracks_alone(guild, 1)
+    write("UPDATE guildqueue_job SET kind = 'translate' WHERE id = %s", newer)
+    queue("bump", document_id(session), "-g", guild, "--reason", "at noon")
+
+    told, body = queue("list", "-g", guild).out, queue("list", "-g", guild, "--json").json
+
+    assert told.splitlines()[1].startswith("next")
+    assert f"job {track} speaker 1 of session {session}, pulled in by {OPERATOR}" in told
+    assert f"job {document_id(session)} document of session {session}, named by" in told
+    assert "at noon" in told
+    assert f"no place in line: job {newer}" in told
+    assert [(job["job_id"], job["named"]) for job in body["next"]] == [
+        (str(track), False),
+        (str(document_id(session)), True),
+    ]
+    assert [job["job_id"] for job in body["unplaced"]] == [str(newer)]
+    json.dumps(body)
+
+
+def test_other_guilds_lanes_are_not_listed(guild: GuildId, tmp_path: Path) -> None:
+    other = rooted_guild(tmp_path, MAGPIE)
+    [elsewhere] = tracks_alone(other, 1)
+    queue("bump", elsewhere, "-g", other)
+
+    assert queue("list", "-g", guild, "--json").json["next"] == []
