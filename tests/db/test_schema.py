@@ -185,6 +185,8 @@ def test_every_statement_prepares() -> None:
     refused = {}
     for name in load_statements():
         text, _ = prepared_text(name)
+        if "FROM STDIN" in text:
+            continue  # no statement that PREPARE takes
         try:
             query(f"PREPARE {name} AS {text}", None)
         except DatabaseError as error:
@@ -199,7 +201,7 @@ def store_sources() -> str:
 
 
 def test_every_statement_is_used_and_every_use_is_a_statement() -> None:
-    used = set(re.findall(r"\b(?:rows|row|sole|execute)\(\s*\"(\w+)\"", store_sources()))
+    used = set(re.findall(r"\b(?:rows|row|sole|execute|copy)\(\s*\"(\w+)\"", store_sources()))
 
     assert used == set(load_statements())
 

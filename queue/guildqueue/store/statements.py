@@ -2,7 +2,7 @@
 
 import re
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,3 +72,10 @@ def execute(name: str, params: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(load_statements()[name], params)
         return int(cursor.rowcount)
+
+
+def copy(name: str, values: Iterable[tuple[Any, ...]]) -> None:
+    """Write each tuple as a row, by the named COPY FROM STDIN."""
+    with connection.cursor() as cursor, cursor.copy(load_statements()[name]) as writing:
+        for row_values in values:
+            writing.write_row(row_values)

@@ -1,0 +1,39 @@
+-- New jobs of any number. The caller holds the guild's order lock, and where they need others the
+-- needs lock too.
+
+-- name: place_in_sessions
+-- What new jobs take from their sessions: the number (see read_session_number) and the hold.
+-- Locks: the sessions FOR NO KEY UPDATE in ascending id. Index: job_session.
+SELECT session.id, session.held_at IS NOT NULL AS is_held,
+       (SELECT coalesce(max(priority) FILTER (WHERE state IN ('pending', 'running')),
+                        max(priority), 0)
+          FROM guildqueue_job
+         WHERE guild_id = %(guild_id)s AND session_id = session.id) AS priority
+  FROM guildqueue_session AS session
+ WHERE session.guild_id = %(guild_id)s AND session.id = ANY (%(session_ids)s::bigint[])
+ ORDER BY session.id
+   FOR NO KEY UPDATE OF session;
+
+-- name: find_external_jobs
+-- The jobs that have these external ids. Index: job_external_id.
+SELECT id, external_id, state FROM guildqueue_job
+ WHERE guild_id = %(guild_id)s AND external_id = ANY (%(external_ids)s::text[]);
+
+-- name: find_needed_jobs
+-- Those of the ids that are the guild's.
+SELECT id, state FROM guildqueue_job
+ WHERE guild_id = %(guild_id)s AND id = ANY (%(job_ids)s::bigint[]);
+
+-- name: draw_job_ids
+-- As many new ids, ascending.
+SELECT nextval(pg_get_serial_sequence('guildqueue_job', 'id')) AS id
+  FROM generate_series(1, %(n)s);
+
+-- name: copy_jobs
+COPY guildqueue_job (id, guild_id, session_id, kind, assignee_kind, priority, held, unmet, payload,
+                     labels, run_after, external_id, audio_seconds, max_attempts)
+FROM STDIN;
+
+-- name: copy_needs
+-- Locks: KEY SHARE on the needed rows (foreign key), which no claim and no completion waits for.
+COPY guildqueue_job_dependency (guild_id, job_id, needs_id) FROM STDIN;
