@@ -1,5 +1,7 @@
 """What goes to open pages as HTML: the same fragments that the pages begin with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC
 
 from django.template.loader import render_to_string
@@ -14,27 +16,30 @@ from guildqueue.services.browse import GuildList
 
 def render_queue(snapshot: QueueSnapshot, language: str) -> str:
     """The inside of ``#queue``; the same for every viewer who reads that language."""
-    page, rules = queue_page(snapshot), quick_actions(snapshot)
-    context = {"snapshot": snapshot, "page": page, "rules": rules, "after": None}
-    return _render("guilds/_queue.html", context, language)
+    with _spoken(language):
+        page, rules = queue_page(snapshot), quick_actions(snapshot)
+        context = {"snapshot": snapshot, "page": page, "rules": rules, "after": None}
+        return render_to_string("guilds/_queue.html", context)
 
 
 def render_guild_list(found: GuildList, language: str) -> str:
     """The inside of ``#guilds``, one user's."""
-    context = {"guilds": found.guilds, "at": timezone.now()}
-    return _render("guilds/_list.html", context, language)
+    with _spoken(language):
+        context = {"guilds": found.guilds, "at": timezone.now()}
+        return render_to_string("guilds/_list.html", context)
 
 
 def render_session(detail: SessionDetail, language: str) -> str:
     """The inside of ``#session``; the same for every viewer who reads that language."""
-    context = {"detail": detail, "entry": detail.entry, "meeting": meeting(detail)}
-    return _render(
-        "sessions/_session.html", context | {"at": timezone.now(), "back": "session"}, language
-    )
+    with _spoken(language):
+        context = {"detail": detail, "entry": detail.entry, "meeting": meeting(detail)}
+        context |= {"at": timezone.now(), "back": "session"}
+        return render_to_string("sessions/_session.html", context)
 
 
-def _render(template: str, context: dict[str, object], language: str) -> str:
+@contextmanager
+def _spoken(language: str) -> Iterator[None]:
     # Whoever was served by this thread before left nothing of theirs: both are set here, and
     # times say UTC until the reader's own browser tells them in the reader's zone.
     with translation.override(language), timezone.override(UTC):
-        return render_to_string(template, context)
+        yield

@@ -1,6 +1,7 @@
 """What a change would do, said before it is done: the sentence of each confirmation page."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -37,14 +38,8 @@ def requeueing(entry: SessionEntry) -> str:
     """
     tracks = _tracks(entry)
     failed = {state: tracks[state] for state in (JobState.DEAD, JobState.CANCELLED)}
-    if n_failed := sum(failed.values()):
-        words = ", ".join(f"{n} {job_state_words(state)}" for state, n in failed.items() if n)
-        again = ngettext(
-            "%(n)s track will be transcribed again (%(why)s), then the document is made from all.",
-            "%(n)s tracks will be transcribed again (%(why)s), then the document is made from all.",
-            n_failed,
-        )
-        return again % {"n": n_failed, "why": words}
+    if any(failed.values()):
+        return _failed_again(failed)
     if entry.jobs.dead or entry.jobs.cancelled:
         return _("Its document will be made again; the tracks stay as they are.")
     if entry.is_outstanding or not entry.jobs.total:
@@ -55,6 +50,16 @@ def requeueing(entry: SessionEntry) -> str:
         "Nothing failed: all of it, %(n)s tracks, will be transcribed again.",
         n_done,
     ) % {"n": n_done}
+
+
+def _failed_again(failed: Mapping[JobState, int]) -> str:
+    words = ", ".join(f"{n} {job_state_words(state)}" for state, n in failed.items() if n)
+    n_failed = sum(failed.values())
+    return ngettext(
+        "%(n)s track will be transcribed again (%(why)s), then the document is made from all.",
+        "%(n)s tracks will be transcribed again (%(why)s), then the document is made from all.",
+        n_failed,
+    ) % {"n": n_failed, "why": words}
 
 
 def holding(entry: SessionEntry) -> str:

@@ -94,7 +94,11 @@ export function startStream({ htmx, root, heard, changed }) {
     return reason ? end(reason) : lost();
   });
   root.addEventListener("htmx:before:sse:connection", (event) => {
-    if (event.detail.connection.attempt > 0 || state === "ended") event.preventDefault();
+    // Ours alone opens again; and one that opens behind another tab would stay, as nothing closes it.
+    wasHidden ||= document.hidden;
+    if (event.detail.connection.attempt === 0 && state !== "ended" && !document.hidden) return;
+    event.preventDefault();
+    stop();
   });
   root.addEventListener("htmx:after:sse:connection", () => {
     state = "open";
