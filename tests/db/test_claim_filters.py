@@ -129,6 +129,9 @@ def test_a_lost_lease_is_taken_over_only_by_a_filter_that_fits() -> None:
         ("filter.held", {"filter": parse_filter({"held": True})}),
         ("count", {"count": 0}),
         ("count", {"count": 10_001}),
+        ("ttl", {"ttl_s": 0.0}),
+        ("ttl", {"ttl_s": float("nan")}),
+        ("ttl", {"ttl_s": 86_400.5}),
         ("request_id", {"request_id": ""}),
         ("request_id", {"request_id": "a\0"}),
     ],
@@ -140,7 +143,7 @@ def test_a_claim_that_cannot_be_is_refused_and_writes_nothing(
     versions = row_versions()
 
     with pytest.raises(InvalidInput) as refused:
-        claim_jobs("w", ttl_s=60, **asked)
+        claim_jobs("w", **{"ttl_s": 60.0} | asked)
 
     assert refused.value.field == field
     assert row_versions() == versions

@@ -1,6 +1,7 @@
 """Ready: the very order of claims, read without a trace."""
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ from django.db import transaction
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.filters import JobFilter, parse_filter
 from guildqueue.domain.ids import GuildId, JobId
+from guildqueue.domain.job import Kind
 from guildqueue.services.claim import claim_jobs
+from guildqueue.services.depth import queue_depth
 from guildqueue.services.hold import hold_guild, hold_session
 from guildqueue.services.ready import ready_jobs
-from guildqueue.services.register_guild import register_guild
 from tests.builders import (
     MAGPIE,
     STARLING,
@@ -25,10 +27,10 @@ from tests.builders import (
     track_ids,
 )
 from tests.db.races import half_done, query
-from tests.db.stored import put_in_lane, row_versions, write, wrote_anything
+from tests.db.states import SCOPES, fill_at_random
+from tests.db.stored import row_versions, write, wrote_anything
 
 pytestmark = pytest.mark.usefixtures("committed_db")
-ROOK = GuildId(118000000000000003)
 ANYTHING = JobFilter()
 
 
@@ -140,55 +142,6 @@ def test_what_cannot_be_asked_is_refused(field: str, asked: dict[str, Any]) -> N
     assert refused.value.field == field
 
 
-STATES = (
-    "held = true",
-    "run_after = now() + interval '1 hour'",
-    "run_after = now() - interval '1 minute'",
-    "run_after = now() - interval '2 minutes'",
-    "unmet = 1",
-    "priority = -2",
-    "priority = 7",
-    "labels = '{gpu}'",
-    "assignee_kind = 'agent'",
-    "state = 'running', lease_by = 'w', attempt = 1, lease_expires_at = now() + interval '1 hour'",
-    "state = 'running', lease_by = 'w', attempt = 1, lease_expires_at = now() - interval '1 s'",
-    "state = 'running', lease_by = 'w', attempt = 5, lease_expires_at = now() - interval '1 s'",
-    "state = 'done', finished_at = now()",
-)
-SCOPES: tuple[dict[str, Any], ...] = (
-    {},
-    {},
-    {"labels": ["gpu"]},
-    {"guilds": [str(STARLING), str(ROOK)]},
-    {"min_priority": 0},
-    {"assignee_kind": "agent"},
-)
-
-
-def fill_at_random(chance: random.Random) -> None:
-    """Three guilds with jobs in every state that there is, some full, some held."""
-    for guild_id in (STARLING, MAGPIE, ROOK):
-        stored_guild(guild_id)
-        for _ in range(chance.randrange(4)):
-            stored_session(guild_id, n_tracks=chance.randint(1, 4))
-        if chance.random() < 0.5:
-            register_guild(guild_id, running_cap=chance.randint(1, 5))
-        if chance.random() < 0.1:
-            hold_guild(guild_id, reason="", caller=caller())
-    ids = [JobId(job_id) for (job_id,) in query("SELECT id FROM guildqueue_job")]
-    for job_id in ids:
-        for state in chance.sample(STATES, k=chance.choice([0, 0, 1, 1, 2])):
-            write(
-                f"UPDATE guildqueue_job SET {state} WHERE id = %s"  # noqa: S608
-                " AND state = 'pending'",
-                job_id,
-            )
-    outstanding = [
-        JobId(job_id) for (job_id,) in query("SELECT id FROM guildqueue_job WHERE state <> 'done'")
-    ]
-    put_in_lane(chance.sample(outstanding, k=min(len(outstanding), chance.choice([0, 1, 4]))))
-
-
 @pytest.mark.parametrize("order", ["turns", "global"])
 @pytest.mark.parametrize("seed", range(20))
 def test_ready_is_the_order_in_which_claims_take_to_the_end(
@@ -205,6 +158,8 @@ def test_ready_is_the_order_in_which_claims_take_to_the_end(
     first = ready(scope=scope, limit=3)
 
     assert first == everything[:3]
+    kinds = Counter(job.kind for job in ready_jobs("loop", filter=scope, limit=1000).jobs)
+    assert queue_depth(scope) == {kind.value: kinds[kind] for kind in Kind}
     assert claimed(scope=scope) == everything
     assert ready(scope=scope) == []
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from guildqueue.domain.ids import SessionId
-from guildqueue.domain.job import Job
+from guildqueue.domain.job import Job, Lease
 from guildqueue.domain.lane_note import LaneNote, UnplacedJob
 from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry
@@ -135,6 +135,15 @@ def lane_body(jobs: Iterable[LaneNote], unplaced: Iterable[UnplacedJob]) -> dict
     }
 
 
+def lease_body(lease: Lease) -> dict[str, Any]:
+    """A worker's hold on a job; the token is a decimal string."""
+    return {
+        "job": job_body(lease.job),
+        "token": str(lease.token),
+        "expires_at": moment(lease.expires_at),
+    }
+
+
 def event_body(record: LedgerRecord) -> dict[str, Any]:
     """A ledger record."""
     return {
@@ -149,4 +158,12 @@ def event_body(record: LedgerRecord) -> dict[str, Any]:
         "untrusted": record.untrusted,
         "prev_digest": record.prev_digest,
         "digest": record.digest,
+    }
+
+
+def events_body(page: Sequence[LedgerRecord], *, is_full: bool) -> dict[str, Any]:
+    """A page of the ledger; ``before`` asks for the next one, null behind the last."""
+    return {
+        "events": [event_body(record) for record in page],
+        "before": str(page[-1].event_id) if page and is_full else None,
     }

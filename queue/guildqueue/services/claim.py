@@ -17,6 +17,7 @@ from guildqueue.store.scopes import ClaimScope, claim_scope
 
 EVERYTHING = JobFilter()
 COUNT_MOST = 10_000
+TTL_MOST_S = 86_400.0
 
 
 class Claim(NamedTuple):
@@ -50,6 +51,8 @@ def claim_jobs(
     """
     if not 1 <= count <= COUNT_MOST:
         raise InvalidInput("count", count, f"a number from 1 to {COUNT_MOST}")
+    if not 0 < ttl_s <= TTL_MOST_S:
+        raise InvalidInput("ttl", ttl_s, f"a number of seconds up to {TTL_MOST_S:g}")
     if request_id is not None:
         checked_text("request_id", request_id)
     claim = Claim(

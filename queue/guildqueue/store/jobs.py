@@ -4,10 +4,12 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import Job
 from guildqueue.domain.new_session import NewTrack
 from guildqueue.store.job_rows import job_from_row, parsed_json
+from guildqueue.store.scopes import list_scope
 from guildqueue.store.statements import execute, row, rows, sole
 
 
@@ -85,6 +87,12 @@ def read_job(guild_id: GuildId, job_id: JobId) -> Job | None:
     """One job of the guild."""
     found = row("read_job", {"guild_id": guild_id, "job_id": job_id})
     return job_from_row(found) if found else None
+
+
+def list_jobs(scope: JobFilter, *, after: JobId | None, limit: int) -> list[Job]:
+    """Up to ``limit`` jobs that fit, ascending, with ids above ``after``."""
+    params = {**list_scope(scope), "after": after or 0, "limit": limit}
+    return [job_from_row(found) for found in rows("list_jobs", params)]
 
 
 def read_inputs(job_id: JobId) -> list[JobInput]:

@@ -39,6 +39,11 @@ def count_held(scope: ClaimScope) -> int:
     return int(sole("count_held", scope._asdict()).n)
 
 
+def count_claimable(scope: ClaimScope) -> dict[str, int]:
+    """How many jobs claims would take, by kind; a kind of which there are none is left out."""
+    return {found.kind: found.n for found in rows("count_claimable", scope._asdict())}
+
+
 def _line(found: Iterable[Any]) -> Line:
     line = Line([], {})
     for row in found:

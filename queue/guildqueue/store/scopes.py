@@ -1,6 +1,6 @@
 """A filter as the statements name it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId, SessionId
@@ -40,3 +40,14 @@ def claim_scope(scope: JobFilter, *, default_cap: int | None, buries: bool = Fal
         default_cap=default_cap,
         buries=buries,
     )
+
+
+def list_scope(scope: JobFilter) -> dict[str, Any]:
+    """The filter of a list, in which None means any, of kinds and assignees too."""
+    return {
+        **claim_scope(scope, default_cap=None)._asdict(),
+        "kinds": sorted(scope.kinds) or None,
+        "assignee_kind": scope.assignee_kind,
+        "states": sorted(scope.states) or None,
+        "held": scope.held,
+    }

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from guildqueue.management.ending import ended_in_one_line
 from guildqueue.management.output import Output
 from guildqueue.management.subcommands import (
+    adding,
     ending_jobs,
     guilds,
     importing,
@@ -17,9 +18,21 @@ from guildqueue.management.subcommands import (
     reading,
     running_next,
     tokens,
+    working,
 )
 
-GROUPS = (reading, importing, ordering, running_next, pausing, ending_jobs, guilds, tokens)
+GROUPS = (
+    reading,
+    working,
+    adding,
+    importing,
+    ordering,
+    running_next,
+    pausing,
+    ending_jobs,
+    guilds,
+    tokens,
+)
 
 
 class Command(BaseCommand):

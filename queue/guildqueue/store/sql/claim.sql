@@ -32,8 +32,8 @@ UPDATE guildqueue_job
 -- part: in_scope
 -- What a filter lets through, of the columns of a job: the one spelling of it, for claims, for what
 -- comes before them and for what counts or lists what they would take. Null restricts nothing.
-       kind = ANY (%(kinds)s::text[])
-       AND assignee_kind = %(assignee_kind)s
+       (%(kinds)s::text[] IS NULL OR kind = ANY (%(kinds)s::text[]))
+       AND (%(assignee_kind)s::text IS NULL OR assignee_kind = %(assignee_kind)s::text)
        AND (%(guilds)s::bigint[] IS NULL OR guild_id = ANY (%(guilds)s::bigint[]))
        AND (%(labels)s::text[] IS NULL OR labels @> %(labels)s::text[])
        AND (%(any_labels)s::text[] IS NULL OR labels && %(any_labels)s::text[])

@@ -92,3 +92,53 @@ SELECT coalesce(sum(n_lost + CASE WHEN n_free IS NULL THEN n_pending
            AND
 -- include: in_scope
          GROUP BY guild_id) AS by_guild;
+
+-- name: count_claimable
+-- How many jobs claims would take until nothing is left, by kind: what a scaler wants to know. Of a
+-- guild with a cap they are the first of its line, as many as slots are free, and its lost leases.
+-- Not run after pin_plans: it reads all that is claimable, for which an index is no better.
+WITH candidate AS NOT MATERIALIZED (
+    SELECT job.*, guild_id <> ALL (ARRAY(
+-- include: full_guilds
+           )) AS has_slot
+      FROM guildqueue_job AS job
+     WHERE guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
+       AND
+-- include: in_scope
+),
+-- include: line
+capped AS MATERIALIZED (
+    SELECT guild.id,
+-- include: free_slots
+           AS n_free
+      FROM guildqueue_guild AS guild
+     WHERE coalesce(guild.running_cap, %(default_cap)s::int) IS NOT NULL
+),
+placed AS (
+    SELECT line.kind, line.state, capped.n_free,
+           row_number() OVER (PARTITION BY line.guild_id, line.state
+                              ORDER BY line.bump_seq, line.priority, line.id) AS place
+      FROM line JOIN capped ON capped.id = line.guild_id
+)
+SELECT kind, count(*) AS n
+  FROM (SELECT kind FROM line WHERE guild_id <> ALL (ARRAY(SELECT id FROM capped))
+        UNION ALL
+        SELECT kind FROM placed WHERE state = 'running' OR place <= n_free) AS claimable
+ GROUP BY kind;
+
+-- name: list_jobs
+-- Jobs of any state, ascending ids after :after. Held are those that wait under a hold of their
+-- session or guild. Index: the primary key, or job_outstanding.
+SELECT job.*,
+       ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs
+  FROM guildqueue_job AS job
+ WHERE id > %(after)s
+   AND (%(states)s::text[] IS NULL OR state = ANY (%(states)s::text[]))
+   AND (%(held)s::boolean IS NULL
+        OR %(held)s::boolean = (state = 'pending'
+                                AND (held OR guild_id = ANY (ARRAY(
+                                    SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL)))))
+   AND
+-- include: in_scope
+ ORDER BY id
+ LIMIT %(limit)s;
