@@ -1,6 +1,7 @@
 """Who may see and change what; nothing else looks a guild up for a request."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
@@ -60,6 +61,16 @@ def guild_of_token(bearer: Bearer, guild_id: int, verb: Verb) -> GuildRecord:
         raise Http404("no such guild") from error
     _check_scope(bearer, guild.id, verb)
     return guild
+
+
+def guild_in_scope_of_token(bearer: Bearer, guild_id: int) -> GuildRecord:
+    """The guild, whatever the token may do there; Http404 for one outside its scope.
+
+    For requests that are refused on the guild's own record.
+    """
+    if bearer.user_id is not None:
+        return administered_guild_for(bearer.user_id, guild_id)
+    return guild_of_token(replace(bearer, verbs=frozenset({Verb.READ})), guild_id, Verb.READ)
 
 
 def session_guild_of_token(bearer: Bearer, session_id: int, verb: Verb) -> GuildId:

@@ -7,7 +7,7 @@ from ninja import NinjaAPI
 from ninja.errors import ValidationErrorContext
 from ninja.operation import Operation
 
-from console.api import endings, holds, problems, queue
+from console.api import endings, events, holds, lane, problems, queue
 from console.api.auth import BearerToken, SignedIn
 from console.api.parsing import StrictParser
 from console.api.problems import MissingField, UnknownField
@@ -64,5 +64,5 @@ api = QueueApi(
     urls_namespace="api",
 )
 problems.install(api)
-for part in (queue, holds, endings):
+for part in (queue, holds, endings, lane, events):
     api.add_router("", part.router)

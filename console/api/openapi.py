@@ -12,7 +12,7 @@ from console.api.application import api
 from console.api.problems import MEDIA_TYPE
 
 PREFIX = "/api/"
-PROBLEM = "#/components/schemas/Problem"
+PROBLEMS = [{"$ref": f"#/components/schemas/{name}"} for name in ("Problem", "LaneProblem")]
 NOTHING = "#/components/schemas/Nothing"
 QUEUE = "/api/guilds/{guild_id}/queue"
 STREAM = """The queue as it changes, for as long as the connection lasts: server-sent events.
@@ -86,5 +86,5 @@ def _simplify_body(operation: dict[str, Any]) -> None:
 def _name_problem(response: dict[str, Any]) -> None:
     """Ninja knows one media type for all answers; problems have their own."""
     content = response["content"]
-    if content["application/json"]["schema"] == {"$ref": PROBLEM}:
+    if content["application/json"]["schema"] in PROBLEMS:
         response["content"] = {MEDIA_TYPE: content["application/json"]}

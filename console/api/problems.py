@@ -18,6 +18,7 @@ from ninja.errors import AuthenticationError, HttpError
 from console.api.parsing import MalformedJson, NotJson
 from guildqueue.domain import errors
 from guildqueue.domain.errors import InvalidInput, QueueError, RequestRefused
+from guildqueue.domain.lane_refusals import LaneRefusal
 
 MEDIA_TYPE = "application/problem+json"
 # Where the status alone says what went wrong (RFC 9457, 4.2.1).
@@ -43,6 +44,15 @@ STATUS_OF: Mapping[type[QueueError], HTTPStatus] = {
 """The one table from a fact to a status; docs/architecture.md repeats it, and a test compares."""
 
 
+LANE_STATUS: Mapping[LaneRefusal, HTTPStatus] = {
+    **dict.fromkeys(LaneRefusal, HTTPStatus.CONFLICT),
+    LaneRefusal.NOT_GRANTED: HTTPStatus.FORBIDDEN,
+    LaneRefusal.NO_SUCH_JOB: HTTPStatus.NOT_FOUND,
+    LaneRefusal.NO_SUCH_SESSION: HTTPStatus.NOT_FOUND,
+}
+"""The same for a refused bump or un-bump, by its word."""
+
+
 class UnknownField(InvalidInput):
     """A field that the call does not have."""
 
@@ -63,7 +73,7 @@ KINDS = {UnknownField: "unknown-field", MissingField: "missing-field"}
 
 
 def problem(
-    status: HTTPStatus, detail: str, *, kind: str | None = None, **members: str
+    status: HTTPStatus, detail: str, *, kind: str | None = None, **members: Any
 ) -> HttpResponse:
     """A problem; ``kind`` names it where the status alone does not."""
     body = {

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from guildqueue.domain.errors import Refusal
 from guildqueue.domain.ids import BIGINT_MAX
+from guildqueue.domain.lane_refusals import LaneRefusal
 from guildqueue.domain.moves import NEXT_TO, Place
 from guildqueue.domain.rules import KNOWN_RULES
 from guildqueue.domain.snapshot import SessionState, WaitsFor
@@ -71,6 +72,15 @@ class Reason(Body):
     reason: Annotated[
         str, Field(max_length=500, json_schema_extra={"pattern": r"^[^\u0000]*$"})
     ] = ""
+
+
+class LaneAsked(Reason):
+    """Who asks, by the one source that it may speak for, and why."""
+
+    source: Annotated[
+        str | None,
+        Field(max_length=64, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+    ] = None
 
 
 class Nothing(Body):
@@ -153,6 +163,44 @@ class Holding(Answer):
     changed: bool
 
 
+class LaneAnswer(Answer):
+    """What became of a bump or un-bump: the jobs that entered the lane, that were ahead already,
+    that left it, and that only a newer release may write."""
+
+    accepted: bool
+    refusal: LaneRefusal | None
+    job_id: Id | None
+    session_id: Id | None
+    moved: list[Id]
+    already: list[Id]
+    removed: list[Id]
+    skipped: list[Id]
+    note: str
+
+
+class Event(Answer):
+    """A record of the ledger. `type` and what `changed` has may be a newer release's."""
+
+    event_id: Id
+    at: datetime
+    type: str
+    by: str
+    on_behalf_of: str | None
+    reason: str
+    changed: dict[str, JsonValue]
+    correlation_id: str
+    untrusted: bool
+    prev_digest: str
+    digest: str
+
+
+class Events(Answer):
+    """A page of the ledger, newest first; `before` is what to ask for the next one with."""
+
+    events: list[Event]
+    before: Id | None
+
+
 class Jobs(Answer):
     """The jobs that were requeued or cancelled, ascending."""
 
@@ -169,6 +217,12 @@ class Problem(BaseModel):
     field: str | None = Field(None, description="The field of the body that is not right.")
     allowed: str | None = Field(None, description="What that field may be.")
     refusal: Refusal | None = Field(None, description="Why the queue does not admit it now.")
+
+
+class LaneProblem(Problem):
+    """A bump or un-bump that is not granted, or names nothing that is there; on record."""
+
+    refusal: LaneRefusal | None = None  # type: ignore[assignment]  # words of its own
 
 
 REFUSALS = dict.fromkeys((400, 401, 403, 404, 413, 415, 503), Problem)

@@ -17,12 +17,16 @@ ACCOUNT = Principal(PrincipalKind.ACCOUNT, "tester")
 
 
 def rooted_guild(
-    root: Path, guild_id: GuildId = STARLING, *, sources: tuple[str, ...] = ()
+    root: Path,
+    guild_id: GuildId = STARLING,
+    *,
+    name: str = "Starling Guild",
+    sources: tuple[str, ...] = (),
 ) -> GuildId:
     """A guild whose declaration lies in ``root``; the account of the tests is the operator."""
     listed = ", ".join(f'"{source}"' for source in sources)
     (root / "queue.toml").write_text(f"[queue.priority]\nsources = [{listed}]\n")
-    return register_guild(guild_id, name="Starling Guild", root=str(root)).id
+    return register_guild(guild_id, name=name, root=str(root)).id
 
 
 def operator(*, source: str | None = None) -> Asker:

@@ -113,14 +113,17 @@ def administrator(guild: GuildId) -> Person:
 
 
 def scenes(guild: GuildId, media: Path) -> list[Scene]:
-    """What the parameters of routes stand for: a meeting that waits, one that failed, one done."""
+    """What the parameters of routes stand for: a meeting that waits, failed, is done, runs."""
     waiting = builders.stored_session(guild, n_tracks=2)
     dead = builders.dead_session(guild, n_tracks=2)
     done = _done_with_files(guild, media)
+    # The administrator's own lease, whose token is the first: what the document's example says.
+    running = builders.stored_session(guild)
+    builders.running_jobs(running, n=1, principal="user:ada")
     others = {"rule": "many-participants-first", "form": "md", "rest": "nowhere"}
     return [
         {"guild_id": guild, "session_id": asked, "job_id": builders.track_ids(asked)[0], **others}
-        for asked in (waiting, dead, done)
+        for asked in (waiting, dead, done, running)
     ]
 
 
@@ -164,6 +167,8 @@ def body_for(route: Route, method: str, document: Mapping[str, Any]) -> dict[str
     """The smallest body that the API's own document allows; None for a page."""
     if not route.template.startswith("/api/"):
         return None
+    if route.template.endswith("bump"):
+        return {"source": "console"}  # what a browser speaks for, where the guild declares it
     operation = document["paths"].get(route.template, {}).get(method.lower(), {})
     content = operation.get("requestBody", {}).get("content", {})
     if JSON not in content:
@@ -171,4 +176,13 @@ def body_for(route: Route, method: str, document: Mapping[str, Any]) -> dict[str
     name = content[JSON]["schema"]["$ref"].rpartition("/")[2]
     schema = document["components"]["schemas"][name]
     fields = {field: schema["properties"][field] for field in schema.get("required", ())}
-    return {field: found.get("enum", ["x"])[0] for field, found in fields.items()}
+    return {
+        field: (found.get("enum") or found.get("examples") or ["x"])[0]
+        for field, found in fields.items()
+    }
+
+
+def filled(body: dict[str, Any] | None, scene: Scene) -> dict[str, Any] | None:
+    """The body with the scene's guild and session, where it names any."""
+    named = {name: str(scene[f"{name}_id"]) for name in ("guild", "session")}
+    return body and {field: named.get(field, value) for field, value in body.items()}
