@@ -67,6 +67,12 @@ def read_page(
     return [record_from_row(found_row) for found_row in found]
 
 
+def read_after(guild_id: GuildId, *, after: EventId, limit: int) -> list[LedgerRecord]:
+    """Records newer than ``after``, oldest first."""
+    found = rows("read_records_after", {"guild_id": guild_id, "after": after, "limit": limit})
+    return [record_from_row(found_row) for found_row in found]
+
+
 def record_from_row(found: Any) -> LedgerRecord:
     """The record a row holds."""
     changed = found.changed if isinstance(found.changed, dict) else json.loads(found.changed)

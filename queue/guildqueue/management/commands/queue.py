@@ -18,6 +18,7 @@ from guildqueue.management.subcommands import (
     reading,
     running_next,
     tokens,
+    verifying,
     working,
 )
 
@@ -32,6 +33,7 @@ GROUPS = (
     ending_jobs,
     guilds,
     tokens,
+    verifying,
 )
 
 

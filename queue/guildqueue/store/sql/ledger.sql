@@ -26,3 +26,11 @@ SELECT *
    AND (%(before)s::bigint IS NULL OR event_id < %(before)s::bigint)
  ORDER BY event_id DESC
  LIMIT %(limit)s;
+
+-- name: read_records_after
+-- A page of the ledger, oldest first, newer than :after. Index: queue_event_newest, backwards.
+SELECT *
+  FROM guildqueue_queue_event
+ WHERE guild_id = %(guild_id)s AND event_id > %(after)s
+ ORDER BY event_id
+ LIMIT %(limit)s;
