@@ -71,6 +71,16 @@ def test_a_choice_names_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
         env.choice("QUEUE_CLAIM_ORDER", default="turns", among=("turns", "global"))
 
 
+def test_a_count_may_be_unset_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.count_or_none("A_CAP", low=1, high=9, unit="jobs") is None
+    monkeypatch.setenv("A_CAP", "3")
+    assert env.count_or_none("A_CAP", low=1, high=9, unit="jobs") == 3
+
+    monkeypatch.setenv("A_CAP", "0")
+    with pytest.raises(ImproperlyConfigured, match=r"'0': must be a whole number from 1 to 9"):
+        env.count_or_none("A_CAP", low=1, high=9, unit="jobs")
+
+
 def test_a_list_drops_blanks_and_refuses_a_part_that_will_not_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

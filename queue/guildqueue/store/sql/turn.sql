@@ -48,12 +48,15 @@ SELECT guild.id AS guild_id,
 
 -- part: eligible
 -- The guilds that a turn may go to: not held, with a claimable job, locked by others or not. What
--- became due or lost its lease is looked for once for all of them.
+-- became due or lost its lease is looked for once for all of them; in an order only so that it is
+-- looked for in job_claim_deferred. A guild's line is asked for one row, not whether it EXISTS: for
+-- that the planner may read all lines at once.
 due AS NOT MATERIALIZED (
     SELECT guild_id FROM guildqueue_job
      WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= statement_timestamp()
        AND
 -- include: in_scope
+     ORDER BY run_after
 ),
 lost AS NOT MATERIALIZED (
     SELECT guild_id FROM guildqueue_job
@@ -69,12 +72,12 @@ eligible AS NOT MATERIALIZED (
        AND (%(guilds)s::bigint[] IS NULL OR guild.id = ANY (%(guilds)s::bigint[]))
        AND (guild.id = ANY (ARRAY(SELECT guild_id FROM lost))
             OR ((guild.id = ANY (ARRAY(SELECT guild_id FROM due))
-                 OR EXISTS (SELECT FROM guildqueue_job
-                             WHERE guild_id = guild.id AND state = 'pending' AND unmet = 0
-                               AND NOT held AND run_after IS NULL
-                               AND
+                 OR (SELECT true FROM guildqueue_job
+                      WHERE guild_id = guild.id AND state = 'pending' AND unmet = 0
+                        AND NOT held AND run_after IS NULL
+                        AND
 -- include: in_scope
-                           )) AND
+                      LIMIT 1)) AND
 -- include: guild_has_slot
                ))
 )
