@@ -10,7 +10,14 @@ import pytest
 from guildqueue.domain.ids import GuildId
 from guildqueue.services.browse import events_page
 from guildqueue.services.register_guild import register_guild
-from tests.builders import MAGPIE, cancelled_session, document_id, stored_session, track_ids
+from tests.builders import (
+    MAGPIE,
+    cancelled_session,
+    document_id,
+    session_jobs,
+    stored_session,
+    track_ids,
+)
 from tests.db.command import queue
 from tests.db.lane_requests import lane, rooted_guild, tracks_alone
 from tests.db.stored import write
@@ -127,6 +134,38 @@ def test_requeue_bump_puts_a_cancelled_session_ahead(guild: GuildId) -> None:
 
     assert done.json["moved"] == [str(job) for job in lane()]
     assert len(lane()) == 2
+
+
+def test_add_bump_adds_a_job_ahead_and_bumps_a_known_one(guild: GuildId) -> None:
+    tracks_alone(guild, 1)
+    session = stored_session(guild)
+    words = ("add", "transcribe", "--session", session, "--bump", "-g", guild, "--json")
+
+    added = queue(*words, "--external-id", "x-1", "--reason", "at once")
+    queue("unbump", added.json["job_id"], "-g", guild)
+    again = queue(*words, "--external-id", "x-1")
+
+    assert (added.code, again.code) == (0, 0)
+    assert added.json["moved"] == again.json["moved"] == [added.json["job_id"]]
+    assert [str(job) for job in lane()] == [added.json["job_id"]]
+    assert events_page(guild)[-1].changed["external_id"] == "x-1"
+
+
+def test_add_bump_without_the_grant_creates_nothing_and_is_on_record(guild: GuildId) -> None:
+    session = stored_session(guild)
+    words = ("add", "transcribe", "--session", session, "--bump")
+    before = len(session_jobs(session))
+
+    assert queue(*words).code == 2
+    assert queue(*words, "-g", guild, "--source", "somebody").code == 3
+    assert queue("add", "transcribe", "--session", 9**9, "--bump", "-g", guild).code == 3
+    assert queue("add", "transcribe", "--session", session, "--reason", "x").code == 2
+
+    assert len(session_jobs(session)) == before
+    assert [record.changed["refusal"] for record in events_page(guild)] == [
+        "no-such-session",
+        "not-granted",
+    ]
 
 
 def test_the_list_marks_the_lane_and_what_has_no_place(guild: GuildId) -> None:

@@ -16,6 +16,13 @@ from guildqueue.management.arguments import (
     session_in_guild,
 )
 from guildqueue.management.output import Output
+from guildqueue.management.subcommands.running_next import (
+    add_lane_options,
+    lane_options,
+    refuse_lane_options,
+    tell,
+)
+from guildqueue.services.bump import bump_added
 from guildqueue.services.enqueue import enqueue_jobs
 
 
@@ -45,6 +52,10 @@ def add_subcommands(subparsers: Any) -> None:
     adding.add_argument("--external-id", metavar="ID", help="added once under this name")
     adding.add_argument("--audio-seconds", type=float, metavar="SECONDS")
     add_guild(adding, meaning="only if the session is this guild's")
+    adding.add_argument(
+        "--bump", action="store_true", help="and run it next; needs -g and the grant"
+    )
+    add_lane_options(adding)
 
 
 def _payload(text: str) -> dict[str, Any]:
@@ -69,10 +80,29 @@ def _moment(text: str) -> datetime:
 
 
 def run_add(out: Output, options: Options) -> None:
-    session_id = SessionId(options["session_id"])
-    guild_id = session_in_guild(session_id, options["guilds"])
-    job = NewJob(
-        session_id=session_id,
+    if options["bump"]:
+        _add_bumped(out, options)
+        return
+    refuse_lane_options(options)
+    guild_id = session_in_guild(options["session_id"], options["guilds"])
+    (added,) = enqueue_jobs(guild_id, jobs=[_job(options)])
+    fact = f"added job {added.job_id}" if added.created else f"job {added.job_id} was there already"
+    out.tell({"job_id": str(added.job_id), "created": added.created}, fact)
+
+
+def _add_bumped(out: Output, options: Options) -> None:
+    asked = lane_options(options)
+    job = _job(options)
+
+    def add() -> JobId:
+        return enqueue_jobs(asked["guild_id"], jobs=[job])[0].job_id
+
+    tell(out, bump_added(add, external_id=job.external_id, **asked))
+
+
+def _job(options: Options) -> NewJob:
+    return NewJob(
+        session_id=SessionId(options["session_id"]),
         kind=options["kind"],
         assignee_kind=options["assignee_kind"],
         payload=options["payload"],
@@ -82,6 +112,3 @@ def run_add(out: Output, options: Options) -> None:
         external_id=options["external_id"],
         audio_seconds=options["audio_seconds"],
     )
-    (added,) = enqueue_jobs(guild_id, jobs=[job])
-    fact = f"added job {added.job_id}" if added.created else f"job {added.job_id} was there already"
-    out.tell({"job_id": str(added.job_id), "created": added.created}, fact)

@@ -14,12 +14,12 @@ from guildqueue.management.arguments import (
     job_in_guild,
     session_in_guild,
 )
-from guildqueue.management.ending import Misused
 from guildqueue.management.output import Output
 from guildqueue.management.subcommands.running_next import (
     add_lane_options,
     job_or_session,
     lane_options,
+    refuse_lane_options,
     tell,
 )
 from guildqueue.services.cancel import cancel_job, cancel_session
@@ -48,8 +48,7 @@ def run_requeue(out: Output, options: Options) -> None:
     if options["bump"]:
         _requeue_bumped(out, options)
         return
-    if options["source"] is not None or options["reason"]:
-        raise Misused("--source and --reason are for --bump")
+    refuse_lane_options(options)
     caller = account_caller()
     jobs = _asked(
         options,

@@ -55,6 +55,12 @@ def lane_options(options: Options) -> dict[str, Any]:
     }
 
 
+def refuse_lane_options(options: Options) -> None:
+    """Raises Misused for what is said to the lane where nothing is asked of it."""
+    if options["source"] is not None or options["reason"]:
+        raise Misused("--source and --reason are for --bump")
+
+
 def job_or_session(options: Options) -> tuple[JobId | None, SessionId | None]:
     """The one that is named. Raises Misused for none and for both."""
     job_id, session_id = options["job_id"], options["session_id"]
