@@ -7,9 +7,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
-from guildqueue.domain.errors import GuildNotFound, SessionNotFound
+from guildqueue.domain.errors import GuildNotFound, JobNotFound, SessionNotFound
 from guildqueue.domain.guild import GuildRecord
-from guildqueue.domain.ids import GuildId, SessionId, UserId
+from guildqueue.domain.ids import GuildId, JobId, SessionId, UserId
 from guildqueue.domain.principal import Caller, Principal, PrincipalKind
 from guildqueue.domain.token import Bearer, Verb
 from guildqueue.services import browse, membership
@@ -83,6 +83,37 @@ def session_guild_of_token(bearer: Bearer, session_id: int, verb: Verb) -> Guild
         raise Http404("no such session") from error
     _check_scope(bearer, guild_id, verb)
     return guild_id
+
+
+def job_guild(job_id: int) -> GuildId:
+    """The job's guild, for whoever then asks whether it is theirs; else Http404."""
+    try:
+        return browse.job_guild(JobId(job_id))
+    except JobNotFound as error:
+        raise Http404("no such job") from error
+
+
+def administered_guilds_for(user_id: UserId, named: Collection[GuildId]) -> frozenset[GuildId]:
+    """The named guilds, or all of the user's where none is named.
+
+    Raises Http404 if one that is named is not theirs.
+    """
+    if not named:
+        return frozenset(summary.id for summary in browse.guild_list(user_id))
+    if len(administered_pairs({(user_id, guild_id) for guild_id in named})) < len(set(named)):
+        raise Http404("a guild that is not the user's")
+    return frozenset(named)
+
+
+def guilds_of_token(bearer: Bearer, named: Collection[GuildId], verb: Verb) -> frozenset[GuildId]:
+    """The named guilds, or all of the token's where none is named; raises as guild_of_token."""
+    if bearer.user_id is not None:
+        return administered_guilds_for(bearer.user_id, named)
+    if not bearer.guild_ids.issuperset(named):
+        raise Http404("a guild outside the token's scope")
+    if verb not in bearer.verbs:
+        raise PermissionDenied(f"the token may not {verb}")
+    return frozenset(named) or bearer.guild_ids
 
 
 def _check_scope(bearer: Bearer, guild_id: GuildId, verb: Verb) -> None:

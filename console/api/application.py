@@ -1,13 +1,14 @@
 """The API put together: who may come in, how bodies are read, how refusals are said."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 from ninja import NinjaAPI
 from ninja.errors import ValidationErrorContext
 from ninja.operation import Operation
+from pydantic import BaseModel
 
-from console.api import endings, events, holds, lane, problems, queue
+from console.api import endings, enqueue, events, holds, lane, leases, problems, queue, work
 from console.api.auth import BearerToken, SignedIn
 from console.api.parsing import StrictParser
 from console.api.problems import MissingField, UnknownField
@@ -28,16 +29,33 @@ class QueueApi(NinjaAPI):
         # The first step names the view's argument, which a caller never sees.
         field = ".".join(str(step) for step in found["loc"][1:])
         if found["type"] == "extra_forbidden":
-            return UnknownField(field, _fields_of(context))
+            return UnknownField(field, _fields_of(context, found["loc"]))
         if found["type"] == "missing":
-            return MissingField(field or "the body", _fields_of(context))
+            return MissingField(field or "the body", _fields_of(context, found["loc"]))
         return InvalidInput(field or "the body", found["input"], _allowed(found))
 
 
-def _fields_of(context: ValidationErrorContext[Any]) -> tuple[str, ...]:
-    """The fields of the body that was refused."""
-    arguments = context.model.model_fields.values()
-    return tuple(name for a in arguments for name in a.annotation.model_fields)
+def _fields_of(context: ValidationErrorContext[Any], loc: Sequence[object]) -> tuple[str, ...]:
+    """The fields of the object that was refused: the body, or what lies in it at ``loc``."""
+    found = [field.annotation for field in context.model.model_fields.values()]
+    for step in loc[1:-1]:
+        inner = [
+            model.model_fields[step].annotation
+            for model in _models_in(found)
+            if step in model.model_fields
+        ]
+        # A place in a list, or one of several shapes, is no step into an object.
+        found = inner or found
+    return tuple(name for model in _models_in(found) for name in model.model_fields)
+
+
+def _models_in(annotations: Iterable[Any]) -> Iterator[type[BaseModel]]:
+    """The models that annotations name, also in lists and beside other types."""
+    for annotation in annotations:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield annotation
+        else:
+            yield from _models_in(get_args(annotation))
 
 
 def _allowed(found: Any) -> str:
@@ -47,7 +65,7 @@ def _allowed(found: Any) -> str:
             return "a JSON string"
         case "string_too_long":
             return f"at most {facts['max_length']} characters"
-        case "model_type" | "model_attributes_type":
+        case "model_type" | "model_attributes_type" | "dict_type":
             return "a JSON object"
         case _:
             return str(found["msg"])
@@ -64,5 +82,5 @@ api = QueueApi(
     urls_namespace="api",
 )
 problems.install(api)
-for part in (queue, holds, endings, lane, events):
+for part in (queue, holds, endings, lane, events, enqueue, work, leases):
     api.add_router("", part.router)

@@ -1,6 +1,6 @@
 """Who a call of the API comes from, and what of the queue that lets it reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from django.core.exceptions import PermissionDenied
@@ -11,6 +11,7 @@ from ninja.utils import check_csrf
 
 from console import access
 from console.api.parsing import check_content_type
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.guild import GuildRecord
 from guildqueue.domain.ids import GuildId
 from guildqueue.domain.principal import Caller
@@ -63,6 +64,17 @@ def caller_of(request: HttpRequest) -> Caller:
     return cast(_Authenticated, request).auth.caller
 
 
+def lease_holder_of(request: HttpRequest) -> str:
+    """Whose leases are those that this visitor is given."""
+    visitor = visitor_of(request)
+    return visitor.bearer.lease_holder if visitor.bearer else str(visitor.caller.principal)
+
+
+def visitor_of(request: HttpRequest) -> Visitor:
+    """Whoever came in."""
+    return cast(_Authenticated, request).auth
+
+
 def guild_of(request: HttpRequest, guild_id: int, verb: Verb) -> GuildRecord:
     """The guild, if the visitor may use ``verb`` there; raises Http404 or PermissionDenied."""
     bearer = cast(_Authenticated, request).auth.bearer
@@ -77,3 +89,23 @@ def session_guild_of(request: HttpRequest, session_id: int, verb: Verb) -> Guild
     if bearer is None:
         return access.administered_session(request, session_id)
     return access.session_guild_of_token(bearer, session_id, verb)
+
+
+def job_guild_of(request: HttpRequest, job_id: int, verb: Verb) -> GuildId:
+    """The job's guild, if the visitor may use ``verb`` there; raises as guild_of does."""
+    return guild_of(request, access.job_guild(job_id), verb).id
+
+
+def within_scope(request: HttpRequest, wanted: JobFilter, verb: Verb) -> JobFilter | None:
+    """``wanted`` in no guild but the visitor's; None for a visitor who has none.
+
+    Raises Http404 for a guild named that is not theirs, PermissionDenied for the verb.
+    """
+    visitor = visitor_of(request)
+    if visitor.bearer is None:
+        user_id = access.user_id_of(request)
+        guild_ids = access.administered_guilds_for(user_id, wanted.guilds)
+    else:
+        guild_ids = access.guilds_of_token(visitor.bearer, wanted.guilds, verb)
+    # An empty set would restrict nothing.
+    return replace(wanted, guilds=guild_ids) if guild_ids else None

@@ -59,5 +59,6 @@ def calls() -> list[URLPattern]:
 urlpatterns: list[URLPattern] = [
     *calls(),
     path("openapi.json", in_problem_terms(openapi_json), name="api-openapi-show"),
-    re_path(r"^(?P<rest>.*)$", nowhere, name="api-not-found"),
+    # Whatever characters are in it: a dot would leave out a line break.
+    re_path(r"^(?P<rest>[\s\S]*)\Z", nowhere, name="api-not-found"),
 ]

@@ -140,6 +140,8 @@ def _priority(name: str, given: Mapping[str, Any]) -> int | None:
     value = given.get(name)
     if value is None:
         return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # JSON knows one kind of number
     if type(value) is not int or not BIGINT_MIN <= value <= BIGINT_MAX:
         raise InvalidInput(f"filter.{name}", value, "a whole number that a bigint holds")
     return value

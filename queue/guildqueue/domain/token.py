@@ -43,3 +43,8 @@ class Bearer:
         if self.username is not None:
             return Principal(PrincipalKind.USER, self.username)
         return Principal(PrincipalKind.TOKEN, self.name)
+
+    @property
+    def lease_holder(self) -> str:
+        """Whose its leases are: this very token's, so that another one of its name has none."""
+        return f"{PrincipalKind.TOKEN}:{self.name}#{self.token_id}"
