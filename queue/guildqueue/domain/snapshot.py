@@ -70,6 +70,15 @@ class LastMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BumpNote:
+    """Who let something of a session run next, since when and why; ``by`` as the ledger has it."""
+
+    at: datetime
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HoldNote:
     """Who holds a session or guild, since when and why."""
 
@@ -108,6 +117,7 @@ class SessionEntry:
     last_move: LastMove | None
     tracks: tuple[TrackBar, ...]
     has_document: bool
+    bump: BumpNote | None = None
 
     @property
     def held(self) -> bool:

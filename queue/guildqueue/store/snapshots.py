@@ -14,6 +14,7 @@ from guildqueue.domain.session_state import (
     waits_for,
 )
 from guildqueue.domain.snapshot import (
+    BumpNote,
     HoldNote,
     LastMove,
     QueueSnapshot,
@@ -135,6 +136,7 @@ def entry_from_row(row: Any) -> SessionEntry:
         last_move=_last_move(row),
         tracks=tuple(_bar(job) for job in jobs),
         has_document=bool(row.has_document),
+        bump=_bump(row),
     )
 
 
@@ -142,6 +144,12 @@ def _bar(job: JobGlance) -> TrackBar:
     return TrackBar(
         job_id=job.job_id, name=job.name, kind=job.kind, state=job.state, progress=job.progress
     )
+
+
+def _bump(row: Any) -> BumpNote | None:
+    if row.bumped_at is None:
+        return None
+    return BumpNote(at=row.bumped_at, by=row.bumped_by, reason=row.bump_reason)
 
 
 def _last_move(row: Any) -> LastMove | None:

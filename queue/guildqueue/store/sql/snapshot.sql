@@ -112,7 +112,8 @@ SELECT guild.id AS guild_id, guild.name AS guild_name,
        people.n AS n_participants,
        session_jobs.ids, session_jobs.kinds, session_jobs.states, session_jobs.names,
        session_jobs.progresses, session_jobs.lane_places, session_jobs.reasons,
-       session_jobs.seconds, session_jobs.running_since, session_jobs.ended_at,
+       session_jobs.seconds, session_jobs.bumped_at, session_jobs.bumped_by,
+       session_jobs.bump_reason, session_jobs.running_since, session_jobs.ended_at,
        session_jobs.not_before, session_jobs.has_document
   FROM guildqueue_guild AS guild
  CROSS JOIN totals
@@ -134,6 +135,12 @@ SELECT guild.id AS guild_id, guild.name AS guild_name,
               array_agg(progress ORDER BY id) AS progresses,
               array_agg(bump_seq ORDER BY id) AS lane_places,
               array_agg(audio_seconds ORDER BY id) AS seconds,
+              -- The newest bump by name of a job that is in the lane now.
+              max(bumped_at) FILTER (WHERE bump_named) AS bumped_at,
+              (array_agg(bumped_by ORDER BY bumped_at DESC NULLS LAST)
+                  FILTER (WHERE bump_named))[1] AS bumped_by,
+              (array_agg(bump_reason ORDER BY bumped_at DESC NULLS LAST)
+                  FILTER (WHERE bump_named))[1] AS bump_reason,
               array_agg(
                   CASE WHEN state <> 'pending' THEN NULL
                        WHEN held OR guild.held_at IS NOT NULL THEN 'hold'
