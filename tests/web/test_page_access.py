@@ -98,6 +98,19 @@ def test_the_guild_list_has_the_users_own_guilds_with_their_counts(guild: GuildI
     assert "Magpie" not in html
 
 
+def test_what_was_cancelled_or_died_is_not_said_to_have_finished(guild: GuildId) -> None:
+    builders.cancelled_session(guild)
+    builders.dead_session(guild)
+    client = signed_in(stored_user("ada", guilds=[guild]))
+    before = client.get("/guilds/").content.decode()
+
+    builders.done_session(guild)
+    builders.cancelled_session(guild)
+
+    assert "Last finished" not in before
+    assert "Last finished" in client.get("/guilds/").content.decode()
+
+
 @pytest.mark.parametrize("path", ["/guilds/", "/guilds/{guild}/", "/sessions/{session}/"])
 def test_guild_data_is_never_stored_by_caches(guild: GuildId, path: str) -> None:
     session = builders.stored_session(guild)

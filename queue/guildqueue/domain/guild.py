@@ -23,7 +23,11 @@ class GuildRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuildSummary:
-    """One line of the guild list. ``n_sessions`` have something outstanding."""
+    """One line of the guild list.
+
+    ``n_sessions`` have something outstanding. ``last_finished_at`` is when a job was last done:
+    not one that died or was cancelled; None if none is among the 1,000 that ended last.
+    """
 
     id: GuildId
     name: str

@@ -100,8 +100,12 @@ summary AS MATERIALIZED (
                AND NOT job.held AND guild.held_at IS NULL
                AND (job.run_after IS NULL OR job.run_after <= now())
              ORDER BY job.bump_seq, job.priority, job.id LIMIT 1) AS next_title,
-           (SELECT finished_at FROM guildqueue_job
-             WHERE guild_id = guild.id AND finished_at IS NOT NULL
+           -- What was cancelled is not finished; nobody walks through more than a thousand of it.
+           (SELECT finished_at
+              FROM (SELECT state, finished_at FROM guildqueue_job
+                     WHERE guild_id = guild.id AND finished_at IS NOT NULL
+                     ORDER BY finished_at DESC LIMIT 1000) AS newest
+             WHERE state = 'done'
              ORDER BY finished_at DESC LIMIT 1) AS last_finished_at
       FROM guildqueue_guild AS guild
      CROSS JOIN LATERAL (
