@@ -94,7 +94,9 @@ def moment_words(moment: datetime, now: datetime) -> str:
     if days == 0:
         return clock
     if days == 1:
-        return _("yesterday %(clock)s") % {"clock": clock}
+        return _("yesterday, %(clock)s") % {"clock": clock}
+    if days == -1:
+        return _("tomorrow, %(clock)s") % {"clock": clock}
     is_far = there.year != here.year
     form = pgettext("date format", "j M Y") if is_far else pgettext("date format", "j M")
     return f"{format_date(there, form)}, {clock}"

@@ -15,12 +15,15 @@ const { htmx, Sortable } = window;
 const words = document.getElementById("words").dataset;
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const times = timeWords({
-  language: localeOf(document.documentElement.lang, navigator.languages),
+  language: localeOf(document.documentElement.lang),
   justNow: words.justNow,
+  minutes: words.minutes,
+  hours: words.hours,
 });
 const say = startSaying(words);
 const rows = startRows({ isStill });
 let drag;
+let dialog;
 
 const region = startRegion({
   htmx,
@@ -28,7 +31,10 @@ const region = startRegion({
     localise(fragment, times, now());
     rows.prepare(fragment, root);
   },
-  shown: () => drag?.attach(),
+  shown() {
+    drag?.attach();
+    dialog?.changed();
+  },
 });
 const skew = region ? Date.parse(region.root.dataset.at) - Date.now() : 0;
 const now = () => new Date(Date.now() + skew);
@@ -42,7 +48,7 @@ addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 if (region) {
   const outcomes = startOutcomes({ region, say, words });
   const moves = startMoves({ region, rows, words, ...outcomes });
-  startDialog({ rows, ...outcomes });
+  dialog = startDialog({ rows, words, ...outcomes });
   drag = startDrag({ Sortable, region, moves, isStill });
   if (region.root.hasAttribute("hx-sse:connect")) startLive(outcomes);
 }

@@ -1,5 +1,6 @@
 /** Pages that ask before they act, shown over the list instead of in its place. */
 import { ask } from "./post.js";
+import { startPreview } from "./preview.js";
 
 const ASKING = /\/(move|hold|cancel|requeue|drop|rules\/[a-z-]+)$/;
 
@@ -9,7 +10,8 @@ export function asks(href, origin) {
   return url.origin === origin && ASKING.test(url.pathname);
 }
 
-export function startDialog({ answered, fail, rows }) {
+/** Answers what follows the list: `changed()` after each of its redraws. */
+export function startDialog({ answered, fail, rows, words }) {
   const dialog = document.getElementById("ask");
   let url = "";
   let opener = "";
@@ -66,4 +68,5 @@ export function startDialog({ answered, fail, rows }) {
     const back = document.getElementById(opener);
     if (back?.checkVisibility()) back.focus({ preventScroll: true });
   });
+  return startPreview({ dialog, url: () => url, words });
 }

@@ -11,7 +11,8 @@ export function startSaying({ dismiss }) {
 
   function clear() {
     clearTimeout(timer);
-    if (toast.matches(":hover") || toast.contains(document.activeElement)) {
+    // What a menu covers has not been read.
+    if (document.querySelector("main .menu[open]") || toast.matches(":hover") || toast.contains(document.activeElement)) {
       timer = setTimeout(clear, STAYS_MS / 4);
       return;
     }

@@ -18,7 +18,7 @@ export function startSign({ region, clock, asOf }) {
     const said = signText(sign.dataset, state, clock(new Date(pausedAt ?? asOf())));
     sign.dataset.state = state;
     if (text.textContent !== said) text.textContent = said;
-    pause.textContent = pausedAt === null ? sign.dataset.pause : sign.dataset.resume;
+    pause.firstElementChild.textContent = pausedAt === null ? sign.dataset.pause : sign.dataset.resume;
     pause.hidden = stream === "ended";
   }
 

@@ -56,7 +56,7 @@ def test_past_moments_are_said_from_the_clock_of_the_snapshot(before: timedelta,
     ("moment", "said"),
     [
         (datetime(2026, 3, 14, 18, 0, tzinfo=UTC), "18:00 UTC"),
-        (datetime(2026, 3, 13, 23, 59, tzinfo=UTC), "yesterday 23:59 UTC"),
+        (datetime(2026, 3, 13, 23, 59, tzinfo=UTC), "yesterday, 23:59 UTC"),
         (datetime(2026, 3, 1, 8, 5, tzinfo=UTC), "1 Mar, 08:05 UTC"),
         (datetime(2025, 12, 31, 8, 5, tzinfo=UTC), "31 Dec 2025, 08:05 UTC"),
         (datetime(2026, 3, 16, 8, 5, tzinfo=UTC), "16 Mar, 08:05 UTC"),

@@ -84,6 +84,37 @@ def test_a_finished_meeting_is_read_on_its_page(ada: Client, guild: GuildId, med
     assert "<b><bdi>ada</bdi></b> 0:01</p>" in html
 
 
+def test_a_long_document_has_a_way_to_its_tracks_above_it(
+    ada: Client, guild: GuildId, media: Path
+) -> None:
+    html = page(ada, transcribed(guild, media))
+
+    link, document = html.index('<a id="to-tracks" href="#tracks">1 track</a>'), '<ol class="panel'
+    assert link < html.index(document) < html.index('<section id="tracks"')
+    assert 'id="to-tracks"' not in page(ada, builders.stored_session(guild))
+
+
+def test_a_recording_without_tracks_says_so_and_not_that_nobody_measured_it(
+    ada: Client, guild: GuildId
+) -> None:
+    recording = builders.stored_session(guild, recording=True, n_tracks=0, participants=2)
+    unmeasured = builders.stored_session(guild, audio_seconds=None)
+
+    html = page(ada, recording)
+    assert "<span>no tracks yet</span>" in html
+    assert "not measured" not in html
+    assert "<span>not measured</span>" in page(ada, unmeasured)
+
+
+def test_the_bar_of_a_meeting_is_of_the_tone_of_its_state(ada: Client, guild: GuildId) -> None:
+    running = builders.stored_session(guild, n_tracks=2)
+    builders.running_jobs(running, n=1)
+    dead = builders.dead_session(guild, n_tracks=2)
+
+    assert '<progress id="progress" data-state="running"' in page(ada, running)
+    assert '<progress id="progress" data-state="dead"' in page(ada, dead)
+
+
 @pytest.mark.parametrize(
     ("ending", "content_type", "begins"),
     [
