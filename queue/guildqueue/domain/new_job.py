@@ -82,6 +82,8 @@ def refuse_ring(jobs: Sequence[NewJob]) -> None:
 
     Only jobs that are enqueued together can: what is in the queue needs nothing that is new.
     """
+    if not any(isinstance(need, str) for job in jobs for need in job.needs):
+        return
     places = {job.external_id: place for place, job in enumerate(jobs) if job.external_id}
     graph = {
         place: _Planned(

@@ -1,12 +1,17 @@
 """New jobs of any number, written by COPY."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from guildqueue.domain.ids import GuildId, JobId, SessionId
-from guildqueue.store.statements import copy, rows
+from guildqueue.domain.redaction import storable
+from guildqueue.store.statements import copy, execute, rows, sole
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+_SUSPECT = re.compile(r"\\u(?:0000|d[89a-f])")
 
 
 class SessionPlace(NamedTuple):
@@ -82,11 +87,12 @@ def find_needed(guild_id: GuildId, job_ids: Collection[JobId]) -> dict[JobId, Kn
 
 def draw_ids(n: int) -> list[JobId]:
     """Ids for ``n`` new jobs, ascending."""
-    return sorted(JobId(found.id) for found in rows("draw_job_ids", {"n": n}))
+    return sorted(sole("draw_job_ids", {"n": n}).ids)
 
 
 def copy_jobs(jobs: Iterable[JobRow]) -> None:
     """Write the jobs."""
+    execute("keep_plans", {})
     copy("copy_jobs", jobs)
 
 
@@ -96,5 +102,9 @@ def copy_needs(needs: Iterable[NeedRow]) -> None:
 
 
 def payload_json(payload: Mapping[str, Any]) -> str:
-    """A payload as COPY writes it."""
-    return json.dumps(payload, allow_nan=False)
+    """A payload as COPY writes it, made storable where it is not: rarely, so looked for last."""
+    try:
+        text = _encode(payload)
+    except ValueError:  # NaN or infinity
+        return _encode(storable(payload))
+    return _encode(storable(payload)) if _SUSPECT.search(text) else text
