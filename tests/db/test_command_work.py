@@ -85,7 +85,8 @@ def test_an_empty_ready_says_how_many_a_hold_keeps_back(guild: GuildId) -> None:
     hold_guild(guild, reason="", caller=caller())
 
     assert queue("ready", "--json").json == {"jobs": [], "held_count": 2}
-    assert "a hold keeps 2 jobs back" in queue("ready").out
+    assert "nothing is ready; holds keep 2 jobs back" in queue("ready").out
+    assert queue("ready", "--kinds", "document").out.endswith("nothing is ready\n")
 
 
 def test_every_flag_of_the_filter_reaches_it(guild: GuildId) -> None:

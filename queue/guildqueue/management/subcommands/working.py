@@ -46,7 +46,8 @@ def run_ready(out: Output, options: Options) -> None:
     body = {"jobs": [job_body(job) for job in page.jobs], "held_count": page.held_count}
     out.table(body, _JOBS, map(_job_row, page.jobs))
     if not page.jobs and not out.as_json:
-        out.tell(None, f"nothing is ready; a hold keeps {page.held_count} jobs back")
+        kept = f"; holds keep {page.held_count} jobs back" if page.held_count else ""
+        out.tell(None, f"nothing is ready{kept}")
 
 
 def run_claim(out: Output, options: Options) -> None:
