@@ -167,11 +167,3 @@ def events_body(page: Sequence[LedgerRecord], *, is_full: bool) -> dict[str, Any
         "events": [event_body(record) for record in page],
         "before": str(page[-1].event_id) if page and is_full else None,
     }
-
-
-def events_body(page: Sequence[LedgerRecord], *, is_full: bool) -> dict[str, Any]:
-    """A page of the ledger; ``before`` asks for the next one, null behind the last."""
-    return {
-        "events": [event_body(record) for record in page],
-        "before": str(page[-1].event_id) if page and is_full else None,
-    }
