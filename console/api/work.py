@@ -18,9 +18,8 @@ from console.api.work_schemas import (
 )
 from guildqueue.domain.filters import parse_filter
 from guildqueue.domain.ids import JobId
-from guildqueue.domain.job import Lease
 from guildqueue.domain.token import Verb
-from guildqueue.domain.wire import job_body, moment
+from guildqueue.domain.wire import job_body, lease_body
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.list_jobs import list_jobs
 from guildqueue.services.ready import ready_jobs
@@ -63,7 +62,7 @@ def claim(request: HttpRequest, wanted: Body[ClaimWanted] = ANY_CLAIM) -> HttpRe
     )
     if not leases:
         wait_if_empty(request, wanted.wait)
-    return answer({"leases": list(map(_lease_body, leases))})
+    return answer({"leases": list(map(lease_body, leases))})
 
 
 @router.post("/jobs/list", response={200: JobPage, **REFUSALS}, url_name="api-job-list")
@@ -76,11 +75,3 @@ def list_some_jobs(request: HttpRequest, wanted: Body[ListWanted] = ANY_LIST) ->
     page = list_jobs(scoped, after=after, limit=wanted.limit)
     next_after = None if page.after is None else str(page.after)
     return answer({"jobs": list(map(job_body, page.jobs)), "after": next_after})
-
-
-def _lease_body(lease: Lease) -> dict[str, object]:
-    return {
-        "job": job_body(lease.job),
-        "token": str(lease.token),
-        "expires_at": moment(lease.expires_at),
-    }

@@ -15,8 +15,10 @@ from guildqueue.management.subcommands import (
     importing,
     ordering,
     pausing,
+    pruning,
     reading,
     running_next,
+    serving_agents,
     tokens,
     verifying,
     working,
@@ -34,6 +36,8 @@ GROUPS = (
     guilds,
     tokens,
     verifying,
+    pruning,
+    serving_agents,
 )
 
 
