@@ -10,7 +10,7 @@ from guildqueue.domain.errors import GuildNotFound
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.new_session import NewSession
 from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import guilds, jobs, locks, sessions
+from guildqueue.store import guilds, jobs, locks, orders, sessions
 from guildqueue.store.jobs import Placement
 
 
@@ -23,7 +23,7 @@ class CreatedSession(NamedTuple):
 
 @decided_in_transaction
 def create_session(guild_id: GuildId, *, session: NewSession) -> CreatedSession:
-    """The session with that external id, new or as it was.
+    """The session with that external id, new at the end of the line, or as it was.
 
     Its jobs are created under the guild's order lock, so that the ids of two sessions do not
     interleave. A session still recording has no document yet. Raises GuildNotFound.
@@ -35,7 +35,8 @@ def create_session(guild_id: GuildId, *, session: NewSession) -> CreatedSession:
     if not created:
         return CreatedSession(session_id, created=False)
     sessions.insert_participants(guild_id, session_id, session.participants)
-    placement = Placement(guild_id, session_id, 0, False, settings.QUEUE_MAX_ATTEMPTS)
+    number = orders.read_last_number(guild_id)
+    placement = Placement(guild_id, session_id, number, False, settings.QUEUE_MAX_ATTEMPTS)
     tracks = jobs.insert_tracks(placement, session.tracks)
     if tracks and not session.recording:
         add_document(placement, session.title, session.started_at, tracks)

@@ -74,6 +74,14 @@ def still_outstanding(
     return frozenset(row.session_id for row in found)
 
 
+def read_last_number(guild_id: GuildId) -> int:
+    """The priority that puts a new session at the end: its ids are above all others.
+
+    0 in an untouched queue, never negative. Read it under the order lock.
+    """
+    return int(sole("read_last_number", {"guild_id": guild_id}).priority)
+
+
 def read_session_number(guild_id: GuildId, session_id: SessionId) -> int:
     """The priority that a job added to the session takes."""
     found = sole("read_session_number", {"guild_id": guild_id, "session_id": session_id})

@@ -76,3 +76,12 @@ SELECT coalesce(
   FROM guildqueue_job
  WHERE guild_id = %(guild_id)s
    AND session_id = %(session_id)s;
+
+-- name: read_last_number
+-- The number at the end of the guild's line: the largest that something outstanding outside the lane
+-- carries, 0 at least. Locks: none, under the order lock. Index: job_outstanding.
+SELECT greatest(coalesce(max(priority), 0), 0) AS priority
+  FROM guildqueue_job
+ WHERE guild_id = %(guild_id)s
+   AND state IN ('pending', 'running')
+   AND bump_seq IS NULL;
