@@ -31,9 +31,9 @@ QUERY_SECRET = re.compile(
 )
 BEARER = re.compile(r"\b(bearer)\s+[a-z0-9._~+/=-]{8,}", re.IGNORECASE)
 OWN_TOKEN = re.compile(r"gq_[A-Za-z0-9_-]{8,}")
-# A password may hold "/", "?" and "@" that nobody escaped: up to the last "@" of the word.
+# The whole address: host and name of the database are nobody's business either.
 DATABASE_URL = re.compile(
-    r"""((?:postgres|postgresql|psql|pgsql|postgis)(?:\+[a-z0-9]+)?://)[^\s"'<>]{0,512}@""",
+    r"""((?:postgres|postgresql|psql|pgsql|postgis)(?:\+[a-z0-9]+)?://)[^\s<>]+""",
     re.IGNORECASE,
 )
 ANY_URL = re.compile(r"(://)[^\s/?#<>]*@")
@@ -51,7 +51,7 @@ def redact(text: str) -> str:
     again changes nothing.
     """
     text = UNSTORABLE.sub("\ufffd", text)
-    text = DATABASE_URL.sub(r"\1***@", text)
+    text = DATABASE_URL.sub(rf"\1{REDACTED}", text)
     text = ANY_URL.sub(r"\1***@", text)
     text = HEADER.sub(keep_name, text)
     text = NAMED_SECRET.sub(keep_name, text)
