@@ -7,7 +7,7 @@ from typing import NamedTuple
 from guildqueue.domain.errors import SessionNotFound
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.new_session import NewParticipant, NewSession
-from guildqueue.store.statements import execute, row, rows, sole
+from guildqueue.store.statements import execute, row, rows
 
 
 class SessionFacts(NamedTuple):
@@ -20,20 +20,20 @@ class SessionFacts(NamedTuple):
 
 def find_or_insert_session(guild_id: GuildId, session: NewSession) -> tuple[SessionId, bool]:
     """The id of the session with that external id, and whether it is new."""
-    found = row(
-        "insert_session",
-        {
-            "guild_id": guild_id,
-            "external_id": session.external_id,
-            "title": session.title,
-            "recording": session.recording,
-            "started_at": session.started_at,
-        },
-    )
-    if found:
-        return SessionId(found.id), True
-    known = sole("find_session", {"guild_id": guild_id, "external_id": session.external_id})
-    return SessionId(known.id), False
+    params = {
+        "guild_id": guild_id,
+        "external_id": session.external_id,
+        "title": session.title,
+        "recording": session.recording,
+        "started_at": session.started_at,
+    }
+    named = {"guild_id": guild_id, "external_id": session.external_id}
+    while True:
+        if found := row("insert_session", params):
+            return SessionId(found.id), True
+        if known := row("find_session", named):
+            return SessionId(known.id), False
+        # What stood in the way was pruned between the two.
 
 
 def insert_participants(
