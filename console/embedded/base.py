@@ -8,10 +8,13 @@ from django.db.backends.postgresql import base
 from django.db.utils import OperationalError
 
 from console.embedded import server
+from console.embedded.client import DatabaseClient
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Connects to the server of settings' EMBEDDED_DATA_DIR; nothing starts before that."""
+
+    client_class = DatabaseClient
 
     def get_connection_params(self) -> dict[str, Any]:
         info = self._server()
