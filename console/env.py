@@ -30,6 +30,16 @@ def text(name: str, *, default: str, allowed: str = "text") -> str:
     return str(_read(name, _variables.str, default=default, allowed=allowed))
 
 
+def speech_model(name: str, *, default: str, allowed: str) -> str:
+    """A model's name, or the path of a folder that holds one."""
+    value = text(name, default=default, allowed=allowed)
+    # A name may hold a slash too, so only what cannot be one is taken for a path.
+    is_path = value.startswith(("/", "./", "../", "~"))
+    if is_path and not (Path(value).expanduser() / "model.bin").is_file():
+        raise ImproperlyConfigured(f"{name}={value!r}: that folder holds no model.bin")
+    return value
+
+
 def secret(name: str, *, allowed: str, parse: Callable[[str], Any] = str) -> Any:
     """``parse`` of the value, or None when unset. A refusal never repeats the value."""
     READ[name] = Setting(name, allowed, "")

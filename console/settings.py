@@ -50,7 +50,7 @@ env.ordered(
     QUEUE_RETRY_CAP_SECONDS,
 )
 QUEUE_HANDLERS = {"transcribe": "recordings.transcribe.run", "document": "recordings.document.run"}
-WHISPER_MODEL = env.text(
+WHISPER_MODEL = env.speech_model(
     "WHISPER_MODEL", default="bundled", allowed="bundled, a model's name, or the path of one"
 )
 WHISPER_THREADS = env.whole_number(

@@ -184,3 +184,23 @@ def test_a_command_with_a_bad_setting_ends_with_one_line_and_exit_1(
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith(name)
+
+
+def test_the_path_of_a_speech_model_must_hold_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("A_MODEL", str(tmp_path))
+
+    with pytest.raises(ImproperlyConfigured, match=r"A_MODEL=.*holds no model\.bin"):
+        env.speech_model("A_MODEL", default="bundled", allowed="a model")
+
+    (tmp_path / "model.bin").touch()
+    assert env.speech_model("A_MODEL", default="bundled", allowed="a model") == str(tmp_path)
+
+
+def test_the_name_of_a_speech_model_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_MODEL", "Systran/faster-whisper-small")
+
+    named = env.speech_model("A_MODEL", default="bundled", allowed="a model")
+
+    assert named == "Systran/faster-whisper-small"
