@@ -6,7 +6,7 @@ import sys
 import tempfile
 from importlib import import_module
 
-SUITES = ("moves", "pages", "live_fanout", "browser")
+SUITES = ("moves", "pages", "live_fanout", "browser", "large_queue")
 
 
 def main(names: list[str]) -> int:

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import connection
 
@@ -28,7 +29,7 @@ SELECT guild_id, id, 'transcribe', jsonb_build_object('name', 'person ' || n), 6
 """
 
 
-def run_sql(text: str, params: object = None) -> None:
+def run_sql(text: str, params: Any = None) -> None:
     """One statement, committed."""
     with connection.cursor() as cursor:
         cursor.execute(text, params)

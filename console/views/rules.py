@@ -8,13 +8,12 @@ from django.views.decorators.http import require_http_methods
 from console.access import administered_guild, caller_of
 from console.views import outcomes
 from console.views.answers import see_queue
-from console.views.line import whole_line
 from console.views.pages import guild_page
 from console.views.refusals import says_guild_refusals
-from console.views.rule_preview import rule_preview
 from console.words import rule_words
 from guildqueue.domain.rules import KNOWN_RULES
-from guildqueue.services.apply_rule import apply_rule, preview_rule
+from guildqueue.services.apply_rule import apply_rule
+from guildqueue.services.rule_places import rule_places
 
 
 @guild_page
@@ -25,9 +24,7 @@ def preview(request: HttpRequest, guild_id: int, rule: str) -> HttpResponse:
     if rule not in KNOWN_RULES:
         raise Http404("no such rule")
     if request.method != "POST":
-        outcome = preview_rule(guild.id, rule=rule)
-        shown = rule_preview(whole_line(guild.id), outcome)
-        context = {"guild": guild, "rule": rule, "preview": shown}
+        context = {"guild": guild, "rule": rule, "preview": rule_places(guild.id, rule=rule)}
         return render(request, "guilds/rule.html", context)
     outcome = apply_rule(guild.id, rule=rule, caller=caller_of(request))
     messages.success(request, outcomes.ruled(rule_words(rule), outcome.changed))

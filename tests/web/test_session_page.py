@@ -103,6 +103,7 @@ def test_a_recording_without_tracks_says_so_and_not_that_nobody_measured_it(
     html = page(ada, recording)
     assert "<span>no tracks yet</span>" in html
     assert "not measured" not in html
+    assert 'id="requeue"' not in html
     assert "<span>not measured</span>" in page(ada, unmeasured)
 
 

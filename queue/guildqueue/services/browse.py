@@ -51,6 +51,14 @@ def session_guild(session_id: SessionId) -> GuildId:
     return sessions.session_guild(session_id)
 
 
+def session_title(session_id: SessionId, *, guild_id: GuildId) -> str:
+    """A session's title. Raises SessionNotFound."""
+    titles = sessions.read_titles(guild_id, [session_id])
+    if session_id not in titles:
+        raise SessionNotFound(session_id)
+    return titles[session_id]
+
+
 def job_guild(job_id: JobId) -> GuildId:
     """The guild that a job belongs to. Raises JobNotFound."""
     return details.job_guild(job_id)
