@@ -56,7 +56,15 @@ class Server:
 @contextmanager
 def serving(kind: str, folder: Path, database_url: str, **environment: str) -> Iterator[Server]:
     """A console of that kind that answers, with those settings; ended afterwards."""
-    port = free_port()
+    with serving_at(free_port(), kind, folder, database_url, **environment) as server:
+        yield server
+
+
+@contextmanager
+def serving_at(
+    port: int, kind: str, folder: Path, database_url: str, **environment: str
+) -> Iterator[Server]:
+    """As ``serving``, at a port that the caller chose."""
     log = folder / f"{kind}-{port}.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
