@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from console.words import job_state_words
 from guildqueue.domain.job import OUTSTANDING, JobState, Kind
-from guildqueue.domain.snapshot import SessionEntry, SessionState
+from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry, SessionState
 
 
 def cancelling(entry: SessionEntry) -> str:
@@ -76,6 +76,32 @@ def holding(entry: SessionEntry) -> str:
         "it. It keeps its place in line.",
         n_running,
     ) % {"n": n_running}
+
+
+def releasing(entry: SessionEntry) -> str:
+    """What a release would let start; "" where nothing is held."""
+    if not entry.held:
+        return ""
+    n_pending = entry.jobs.pending
+    return ngettext(
+        "%(n)s waiting job of it may start again, from its place in line.",
+        "%(n)s waiting jobs of it may start again, from their place in line.",
+        n_pending,
+    ) % {"n": n_pending}
+
+
+def releasing_guild(snapshot: QueueSnapshot) -> str:
+    """What a release of the whole guild would let start; "" where it is not held."""
+    if not snapshot.held:
+        return ""
+    n_pending = snapshot.counts.pending
+    return ngettext(
+        "%(n)s waiting job may start again, in the order that the page shows. Sessions that are "
+        "held themselves stay held.",
+        "%(n)s waiting jobs may start again, in the order that the page shows. Sessions that are "
+        "held themselves stay held.",
+        n_pending,
+    ) % {"n": n_pending}
 
 
 def _stopping(n_running: int, *, of: int) -> str:

@@ -13,11 +13,13 @@ from console.access import administered_guild, caller_of, user_id_of
 from console.forms import HoldForm, parse_after
 from console.views import outcomes
 from console.views.answers import queue_response, see_queue
+from console.views.consequences import releasing_guild
 from console.views.pages import guild_page
 from console.views.refusals import says_guild_refusals
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.services.browse import guild_lists
 from guildqueue.services.hold import hold_guild, release_guild
+from guildqueue.services.snapshot import queue_snapshot
 
 
 @login_required
@@ -62,8 +64,9 @@ def hold(request: HttpRequest, guild_id: int) -> HttpResponse:
 @says_guild_refusals("released")
 def release(request: HttpRequest, guild_id: int) -> HttpResponse:
     guild = administered_guild(request, guild_id)
-    if request.method != "POST":  # where a sign-in leads back to
-        return see_queue(request, guild.id)
+    if request.method != "POST":
+        context = {"guild": guild, "consequence": releasing_guild(queue_snapshot(guild.id))}
+        return render(request, "guilds/release.html", context)
     changed = release_guild(guild.id, caller=caller_of(request))
     messages.success(request, outcomes.released(guild.name, changed))
     return see_queue(request, guild.id)

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import administered_session, caller_of
 from console.forms import HoldForm
 from console.views import outcomes
-from console.views.answers import see_back, see_session, session_response
+from console.views.answers import see_back, session_response
 from console.views.asking import asking
-from console.views.consequences import cancelling, holding, requeueing
+from console.views.consequences import cancelling, holding, releasing, requeueing
 from console.views.pages import guild_page
 from console.views.refusals import says_refusals
 from guildqueue.domain.ids import SessionId
@@ -51,11 +51,13 @@ def hold(request: HttpRequest, session_id: int) -> HttpResponse:
 @says_refusals("released")
 def release(request: HttpRequest, session_id: int) -> HttpResponse:
     guild_id = administered_session(request, session_id)
-    asked = SessionId(session_id)
-    if request.method != "POST":  # where a sign-in leads back to
-        return see_session(request, asked)
+    detail = session_detail(SessionId(session_id))
+    if request.method != "POST":
+        context = asking(request, detail, consequence=releasing(detail.entry))
+        return render(request, "sessions/release.html", context)
+    asked = detail.entry.session_id
     changed = release_session(asked, guild_id=guild_id, caller=caller_of(request))
-    messages.success(request, outcomes.released(session_detail(asked).entry.title, changed))
+    messages.success(request, outcomes.released(detail.entry.title, changed))
     return see_back(request, guild_id, asked)
 
 

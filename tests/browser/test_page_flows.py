@@ -117,6 +117,8 @@ def test_a_meeting_is_held_released_cancelled_and_requeued(visit: Visit, guild: 
     expect(status).to_have_text("Raid planning is held.")
     expect(page.get_by_text("held by ada: “wait for consent”")).to_be_visible()
 
+    page.get_by_role("link", name="Release…").click()
+    expect(page.get_by_text("3 waiting jobs of it may start again")).to_be_visible()
     page.get_by_role("button", name="Release").click()
     expect(status).to_have_text("Raid planning is released.")
 

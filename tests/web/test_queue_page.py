@@ -217,17 +217,20 @@ def test_a_held_session_says_who_holds_it_and_why(ada: Client, guild: GuildId) -
     row = row_html(queue_html(ada), session_id)
 
     assert "held by <bdi>Björk</bdi>: “<bdi>wait for &lt;b&gt;consent&lt;/b&gt;</bdi>”" in row
-    assert f'formaction="/sessions/{session_id}/release"' in row
+    assert f'href="/sessions/{session_id}/release"' in row
 
 
 def test_the_whole_guild_is_held_and_released_from_the_page(ada: Client, guild: GuildId) -> None:
     asked = ada.get(f"/guilds/{guild}/hold").content.decode()
     held = ada.post(f"/guilds/{guild}/hold", {"reason": "budget talks"}, follow=True)
+    unasked = ada.get(f"/guilds/{guild}/release").content.decode()
     released = ada.post(f"/guilds/{guild}/release", follow=True)
 
     assert "Hold the whole guild?" in asked
     assert "“<bdi>budget talks</bdi>”" in held.content.decode()
     assert "Starling Guild is held." in held.content.decode()
+    assert "Release the whole guild?" in unasked
+    assert "0 waiting jobs may start again" in unasked
     assert "Starling Guild is released." in released.content.decode()
     assert not queue_snapshot(guild).held
 
@@ -301,16 +304,20 @@ def test_a_refused_move_shows_a_page_whose_links_still_lead_on(
 
 
 @pytest.mark.parametrize("path", ["/guilds/{guild}/release", "/sessions/{session}/release"])
-def test_looking_at_a_release_leads_to_the_page_it_is_asked_on(
+def test_a_release_is_asked_first_and_says_where_there_is_nothing_to_release(
     ada: Client, guild: GuildId, path: str
 ) -> None:
-    session = builders.stored_session(guild)
+    address = path.format(guild=guild, session=builders.stored_session(guild))
+
+    before = ada.get(address).content.decode()
     hold_guild(guild, reason="", caller=builders.caller())
+    hold_session(SessionId(1), guild_id=guild, reason="", caller=builders.caller())
+    asked = ada.get(address).content.decode()
 
-    response = ada.get(path.format(guild=guild, session=session))
-
-    assert response.status_code == 303
-    assert response["Location"] == path.format(guild=guild, session=session).removesuffix("release")
+    assert "nothing to release" in before
+    assert 'id="confirm"' not in before
+    assert "may start again" in asked
+    assert 'id="confirm"' in asked
     assert queue_snapshot(guild).held
 
 
