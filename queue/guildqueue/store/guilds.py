@@ -26,7 +26,7 @@ def hold_from_row(found: Any) -> HoldNote | None:
 
 
 def guild_from_row(found: Any) -> GuildRecord:
-    """The guild of a row with all of the table's columns."""
+    """The guild of a row with the part ``guild_columns``."""
     return GuildRecord(
         id=GuildId(found.id),
         name=found.name,

@@ -13,7 +13,7 @@ def parsed_json(value: Any) -> Any:
 
 
 def job_from_row(row: Any) -> Job:
-    """The job of a row with all of the table's columns and its ``needs``."""
+    """The job of a row with the part ``job_columns`` and its ``needs``."""
     return Job(
         id=JobId(row.id),
         guild_id=GuildId(row.guild_id),

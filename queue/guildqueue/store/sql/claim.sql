@@ -132,13 +132,15 @@ claimed AS (
     RETURNING job.*
 )
 -- Not ordered: for that, pinned plans would read all of the index on needs_id.
-SELECT claimed.*,
-       ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = claimed.id) AS needs
-  FROM claimed;
+SELECT
+-- include: job_columns
+       ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs
+  FROM claimed AS job;
 
 -- name: read_request
 -- What a request id was given, as far as it is still leased. Index: job_request.
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs
   FROM guildqueue_job AS job
  WHERE lease_by = %(principal)s AND request_id = %(request_id)s AND state = 'running'

@@ -1,13 +1,20 @@
+-- part: guild_columns
+-- What is read of a guild, by name for the reason that job_columns gives.
+       guild.id, guild.name, guild.root, guild.running_cap, guild.held_at, guild.held_by,
+       guild.hold_reason
+
 -- name: upsert_guild
 -- The guild with what was given written over what it had; null keeps what is there.
-INSERT INTO guildqueue_guild (id, name, root, running_cap)
+INSERT INTO guildqueue_guild AS guild (id, name, root, running_cap)
 VALUES (%(guild_id)s::bigint, coalesce(%(name)s::text, %(guild_id)s::bigint::text), %(root)s,
         %(running_cap)s)
 ON CONFLICT (id) DO UPDATE
-   SET name = coalesce(%(name)s::text, guildqueue_guild.name),
-       root = coalesce(%(root)s::text, guildqueue_guild.root),
-       running_cap = coalesce(%(running_cap)s::int, guildqueue_guild.running_cap)
-RETURNING *, xmax = 0 AS is_new;
+   SET name = coalesce(%(name)s::text, guild.name),
+       root = coalesce(%(root)s::text, guild.root),
+       running_cap = coalesce(%(running_cap)s::int, guild.running_cap)
+RETURNING
+-- include: guild_columns
+       , xmax = 0 AS is_new;
 
 -- name: insert_guild
 -- Locks: none on a guild that is there.
@@ -15,14 +22,17 @@ INSERT INTO guildqueue_guild (id, name) VALUES (%(guild_id)s, %(name)s)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: read_guild
-SELECT * FROM guildqueue_guild WHERE id = %(guild_id)s;
+SELECT
+-- include: guild_columns
+  FROM guildqueue_guild AS guild WHERE id = %(guild_id)s;
 
 -- name: read_guild_ids
 SELECT id FROM guildqueue_guild ORDER BY id;
 
 -- name: read_administered_guild
 -- The guild, if that user administers it and may sign in. Index: administrator_user_guild.
-SELECT guild.*
+SELECT
+-- include: guild_columns
   FROM guildqueue_guild AS guild
   JOIN guildqueue_administrator AS administrator ON administrator.guild_id = guild.id
   JOIN auth_user ON auth_user.id = administrator.user_id AND auth_user.is_active

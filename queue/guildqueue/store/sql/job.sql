@@ -1,3 +1,12 @@
+-- part: job_columns
+-- What is read of a job, its columns by name: the plan of a prepared ``job.*`` fails from the moment
+-- at which a newer release adds a column, and outside a transaction it fails for good.
+       job.id, job.guild_id, job.session_id, job.kind, job.assignee_kind, job.state, job.priority,
+       job.bump_seq, job.bump_named, job.unmet, job.held, job.run_after, job.attempt,
+       job.max_attempts, job.token, job.lease_by, job.lease_expires_at, job.progress, job.labels,
+       job.payload, job.result, job.error, job.audio_seconds, job.external_id, job.created_at,
+       job.started_at, job.finished_at,
+
 -- name: insert_tracks
 -- One transcribe job a track, ids rising in the order given. Returns the ids, ascending.
 WITH inserted AS (
@@ -41,7 +50,8 @@ UPDATE guildqueue_job AS job
 
 -- name: read_session_jobs
 -- All jobs of a session, ascending. Index: job_session.
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency
               WHERE job_id = job.id ORDER BY needs_id) AS needs
   FROM guildqueue_job AS job
@@ -49,7 +59,8 @@ SELECT job.*,
  ORDER BY job.id;
 
 -- name: read_job
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency
               WHERE job_id = job.id ORDER BY needs_id) AS needs
   FROM guildqueue_job AS job
@@ -141,7 +152,8 @@ SELECT %(guild_id)s, state, sum(delta) FROM folded GROUP BY state HAVING sum(del
 
 -- name: read_session_detail
 -- All jobs of a session with why each waits and who leases it, ascending. Index: job_session.
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency
               WHERE job_id = job.id ORDER BY needs_id) AS needs,
        CASE WHEN job.state <> 'pending' THEN NULL

@@ -1,3 +1,8 @@
+-- part: record_columns
+-- All that a record is, by name for the reason that job_columns gives.
+       event_id, guild_id, at, type, by, on_behalf_of, reason, changed, correlation_id, untrusted,
+       prev_digest, digest
+
 -- name: read_ledger_head
 -- The chain's newest digest ('' before the first record), the moment and the number of the record
 -- to come. Run under the ledger lock: the moment and the number then rise along the chain.
@@ -20,7 +25,8 @@ VALUES (%(event_id)s, %(guild_id)s, %(at)s, %(type)s, %(by)s, %(on_behalf_of)s, 
 
 -- name: read_records
 -- A page of the ledger, newest first, older than :before. Index: queue_event_newest.
-SELECT *
+SELECT
+-- include: record_columns
   FROM guildqueue_queue_event
  WHERE guild_id = %(guild_id)s
    AND (%(before)s::bigint IS NULL OR event_id < %(before)s::bigint)
@@ -29,7 +35,8 @@ SELECT *
 
 -- name: read_records_after
 -- A page of the ledger, oldest first, newer than :after. Index: queue_event_newest, backwards.
-SELECT *
+SELECT
+-- include: record_columns
   FROM guildqueue_queue_event
  WHERE guild_id = %(guild_id)s AND event_id > %(after)s
  ORDER BY event_id

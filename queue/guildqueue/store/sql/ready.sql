@@ -20,7 +20,8 @@ ranked AS (
                                   ORDER BY bump_seq, priority, id) AS place
       FROM line
 )
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs,
 -- include: free_slots
        AS n_free
@@ -62,7 +63,8 @@ found AS (
            (SELECT id FROM line WHERE guild_id = chosen.id AND state = 'running'
              ORDER BY bump_seq, priority, id LIMIT %(limit)s)) AS head
 )
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs,
 -- include: free_slots
        AS n_free
@@ -129,7 +131,8 @@ SELECT kind, count(*) AS n
 -- name: list_jobs
 -- Jobs of any state, ascending ids after :after. Held are those that wait under a hold of their
 -- session or guild. Index: the primary key, or job_outstanding.
-SELECT job.*,
+SELECT
+-- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency WHERE job_id = job.id) AS needs
   FROM guildqueue_job AS job
  WHERE id > %(after)s
