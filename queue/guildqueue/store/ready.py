@@ -7,7 +7,7 @@ from guildqueue.domain.ids import GuildId
 from guildqueue.domain.job import Job
 from guildqueue.store.job_rows import job_from_row
 from guildqueue.store.scopes import ClaimScope
-from guildqueue.store.statements import rows, sole
+from guildqueue.store.statements import filled_in, rows, sole
 
 
 class Line(NamedTuple):
@@ -42,6 +42,12 @@ def count_held(scope: ClaimScope) -> int:
 def count_claimable(scope: ClaimScope) -> dict[str, int]:
     """How many jobs claims would take, by kind; a kind of which there are none is left out."""
     return {found.kind: found.n for found in rows("count_claimable", scope._asdict())}
+
+
+def claimable_query(scope: ClaimScope) -> str:
+    """The statement of ``count_claimable`` with the scope in it, its kinds added up."""
+    counting = filled_in("count_claimable", scope._asdict()).rstrip(";")
+    return f"SELECT coalesce(sum(n), 0)::bigint AS depth FROM (\n{counting}\n) AS by_kind"  # noqa: S608
 
 
 def _line(found: Iterable[Any]) -> Line:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connection
+from psycopg import sql
 
 _HEADING = re.compile(r"^-- (name|part): (\w+)[ \t]*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^-- include: (\w+)[ \t]*$", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"^\s*--[^\n]*(?:\n|\Z)", re.MULTILINE)
+_PARAMETER = re.compile(r"%\((\w+)\)s")
 _COMMENT = re.compile(r"\A(?:--[^\n]*\n)+")
 
 
@@ -72,6 +75,12 @@ def execute(name: str, params: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(load_statements()[name], params)
         return int(cursor.rowcount)
+
+
+def filled_in(name: str, params: Mapping[str, Any]) -> str:
+    """The statement with its parameters as literals, without comments: for who has none."""
+    text = _COMMENT_LINE.sub("", load_statements()[name])
+    return _PARAMETER.sub(lambda found: sql.Literal(params[found[1]]).as_string(), text)
 
 
 def copy(name: str, values: Iterable[tuple[Any, ...]]) -> None:

@@ -10,7 +10,7 @@ from guildqueue.management.arguments import Options, add_subcommand, identifier
 from guildqueue.management.filtering import add_filter, chosen_filter
 from guildqueue.management.output import Output
 from guildqueue.services.claim import claim_jobs
-from guildqueue.services.depth import queue_depth
+from guildqueue.services.depth import depth_query, queue_depth
 from guildqueue.services.list_jobs import list_jobs
 from guildqueue.services.ready import ready_jobs
 
@@ -39,6 +39,9 @@ def add_subcommands(subparsers: Any) -> None:
         subparsers, "depth", run_depth, about="How many jobs are claimable, by kind."
     )
     add_filter(depth)
+    depth.add_argument(
+        "--sql", action="store_true", help="print the query that a scaler should ask instead"
+    )
 
 
 def run_ready(out: Output, options: Options) -> None:
@@ -78,6 +81,14 @@ def run_jobs(out: Output, options: Options) -> None:
 
 
 def run_depth(out: Output, options: Options) -> None:
+    if options["sql"]:
+        query = depth_query(chosen_filter(options))
+        if out.as_json:
+            out.tell({"query": query})
+        else:
+            # As it is: a label in it may hold what `tell` would make one blank.
+            out.stdout.write(query)
+        return
     depth = queue_depth(chosen_filter(options))
     total = sum(depth.values())
     lines = [f"{kind}: {n}" for kind, n in depth.items()]
