@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
-from django.db import connections
+from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from guildqueue.services.upkeep import oldest_snapshot
 
 OLDEST_POSTGRESQL = 15
 SERVING = "serving"
@@ -56,6 +58,24 @@ def database_is_new_enough(
         )
         for alias, version in versions.items()
         if version[0] < OLDEST_POSTGRESQL
+    ]
+
+
+@register(Tags.database)
+def nothing_holds_back_vacuum(
+    databases: Sequence[str] | None = None, **_context: Any
+) -> list[CheckMessage]:
+    found = oldest_snapshot() if DEFAULT_DB_ALIAS in (databases or ()) else None
+    if found is None or found.age_s < settings.QUEUE_SNAPSHOT_WARN_SECONDS:
+        return []
+    return [
+        Warning(
+            f"A transaction has held back vacuum for {found.age_s:.0f} seconds: {found}.",
+            hint="Claims grow slower until it ends: commit it, stop who holds it "
+            "(pg_terminate_backend, ROLLBACK PREPARED), or set "
+            "idle_in_transaction_session_timeout.",
+            id="console.W007",
+        )
     ]
 
 

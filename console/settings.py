@@ -42,6 +42,9 @@ QUEUE_MAX_ATTEMPTS = env.whole_number(
 QUEUE_RETRY_BASE_SECONDS = env.seconds("QUEUE_RETRY_BASE_SECONDS", default=5, low=0.01, high=3600)
 QUEUE_RETRY_CAP_SECONDS = env.seconds("QUEUE_RETRY_CAP_SECONDS", default=600, low=0.01, high=86400)
 QUEUE_STOP_GRACE_SECONDS = env.seconds("QUEUE_STOP_GRACE_SECONDS", default=10, low=0, high=86400)
+QUEUE_SNAPSHOT_WARN_SECONDS = env.seconds(
+    "QUEUE_SNAPSHOT_WARN_SECONDS", default=600, low=1, high=86400
+)
 GUILDQUEUE_GUILD = env.identifier("GUILDQUEUE_GUILD", allowed="a guild's id")
 env.ordered(
     "QUEUE_RETRY_BASE_SECONDS",

@@ -2,6 +2,7 @@
 
 import functools
 import ipaddress
+import math
 
 import structlog
 from django.db import DEFAULT_DB_ALIAS, Error, connections
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from console import measures
 from guildqueue.services.tokens import token_bearer
+from guildqueue.services.upkeep import oldest_snapshot
 
 _FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 _log = structlog.get_logger(__name__)
@@ -32,7 +34,18 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     if not (_is_local(request) or _has_token(request)):
         raise Http404
+    measures.tell_snapshot_age(_snapshot_age_s())
     return HttpResponse(measures.exposition(), content_type=measures.CONTENT_TYPE_LATEST)
+
+
+def _snapshot_age_s() -> float:
+    """NaN where the database does not answer: the process's own figures are told all the same."""
+    try:
+        found = oldest_snapshot()
+    except Error as error:
+        _log.warning("metrics: database away", reason=str(error))
+        return math.nan
+    return found.age_s if found else 0.0
 
 
 def _fault() -> str | None:

@@ -21,7 +21,8 @@ def remove_results(
     removed = 0
     for home in homes:
         own = home / str(session_id)
-        if (root / own).resolve() == root / own:
+        # A link may lead anywhere.
+        if (root / own).is_dir() and (root / own).resolve() == root / own:
             removed += _remove_folder(root / own)
     for name in names:
         if name is None or not is_below(name, folders=RESULT_FOLDERS, guild=guild_id):
@@ -45,7 +46,7 @@ def _remove_folder(folder: Path) -> int:
 
 
 def _n_files(folder: Path) -> int:
-    return sum(not path.is_dir() for path in folder.rglob("*")) if folder.is_dir() else 0
+    return sum(not path.is_dir() for path in folder.rglob("*"))
 
 
 def _remove_file(path: Path) -> int:
