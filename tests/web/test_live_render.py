@@ -17,7 +17,7 @@ from console.live.door import form_of
 from console.live.frames import HEADERS
 from console.live.kinds import KINDS
 from guildqueue.domain.ids import UserId
-from guildqueue.services.browse import guild_lists
+from guildqueue.services.browse import GuildList, guild_lists
 from guildqueue.services.snapshot import queue_snapshot
 from tests import builders
 
@@ -37,12 +37,13 @@ def says_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("says_where_it_is")
 def test_no_viewers_language_or_zone_reaches_the_next() -> None:
+    nothing = GuildList(guilds=[], version="")
     together = threading.Barrier(2)
 
     def serve(language: str, zone: str) -> list[str]:
         with timezone.override(ZoneInfo(zone)), translation.override("en"):
             together.wait(10)
-            return [render._render("any", {}, language) for _ in range(200)]
+            return [render.render_guild_list(nothing, language) for _ in range(200)]
 
     with ThreadPoolExecutor(2) as pool:
         tokyo = pool.submit(serve, "de", "Asia/Tokyo")
