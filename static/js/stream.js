@@ -121,6 +121,12 @@ export function startStream({ htmx, root, heard, changed }) {
     clearTimeout(timer);
     setTimeout(connect);
   });
+  // A network that went away closes nothing, and one that is back need not be waited for.
+  addEventListener("offline", () => state === "open" && stop());
+  addEventListener("online", () => {
+    clearTimeout(timer);
+    connect();
+  });
   setInterval(() => {
     const isSilent = Date.now() - lastByte > 2 * heartbeatMs + TICK_MS;
     if (state !== "open" || !isSilent || document.hidden) return;

@@ -233,6 +233,20 @@ def test_the_page_is_told_apart_from_a_server_that_went_away(
     expect_line(page, *"dabce")
 
 
+def test_a_network_that_goes_away_is_said_at_once_and_not_waited_for_when_back(
+    ada: Viewer, ids: list[SessionId]
+) -> None:
+    ada.context.set_offline(True)
+
+    expect(ada.sign).to_contain_text("Reconnecting, as of", timeout=3_000)
+    remotely(ids[3])
+    expect_line(ada.page, *"abcde")
+    ada.context.set_offline(False)
+
+    expect(ada.sign).to_have_text("Live", timeout=5_000)
+    expect_line(ada.page, *"dabce")
+
+
 def test_a_connection_that_goes_silent_is_opened_again(
     ids: list[SessionId], viewer_of: Viewers
 ) -> None:
