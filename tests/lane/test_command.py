@@ -228,7 +228,7 @@ def test_who_and_why_are_on_record(folder: Path) -> None:
 
     [record] = [json.loads(line) for line in (folder / "priority.jsonl").read_text().splitlines()]
     assert record["by"] == "source:nightly"
-    assert record["reason"] == "before postgres://***@db/queue and no\nlater"
+    assert record["reason"] == "before postgres://[redacted] and no\nlater"
     assert record["at"].endswith("Z")
     assert len(record["correlation_id"]) == 16
 
