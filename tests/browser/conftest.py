@@ -17,13 +17,13 @@ from tests.builders import PASSWORD
 from tests.chromium import FLAGS, find_chromium
 from tests.web import streams
 
-# Playwright's own loop runs in the thread of the tests, which Django takes for async code.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless Chromium; the tests of a run share it, each with a context of its own."""
+    # Playwright's own loop runs in the thread of the tests, which Django takes for async code.
+    # Not before there is one: what other tests start would inherit it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     found = find_chromium()
     if found is None:
         pytest.fail("no Chromium: run `python -m tests.chromium` to get one")

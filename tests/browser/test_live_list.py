@@ -335,7 +335,7 @@ def test_a_quick_action_is_previewed_over_the_list_and_applied(
     expect(viewer.status).to_have_text("“Short recordings first” is applied.")
     expect_line(page, "short", *"abcde")
     expect(dialog).to_be_hidden()
-    assert focused(page) == "rule-short-recordings-first"
+    expect(page.locator("#rule-short-recordings-first")).to_be_focused()
 
 
 def test_a_cancel_is_asked_over_the_list_and_can_be_left(ada: Viewer, ids: list[SessionId]) -> None:
@@ -346,7 +346,7 @@ def test_a_cancel_is_asked_over_the_list_and_can_be_left(ada: Viewer, ids: list[
     expect(dialog).to_contain_text("2 tracks will not be transcribed.")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    assert focused(page) == f"move-{ids[1]}"
+    expect(page.locator(f"#move-{ids[1]}")).to_be_focused()
 
     page.locator(f"#move-{ids[1]}").click()
     page.locator(f"#cancel-{ids[1]}").click()

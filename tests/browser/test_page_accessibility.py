@@ -50,10 +50,18 @@ def contexts(browser: Browser) -> Iterator[Any]:
         context.close()
 
 
+# Colours in mid-animation are nobody's to read.
+SETTLED = """() => Promise.allSettled(
+  document.getAnimations()
+    .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime))
+    .map((one) => one.finished))"""
+
+
 def faults(page: Page) -> list[str]:
     """What axe finds wrong with the page as it is, one line a fault."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(axe_source())
+    page.evaluate(SETTLED)
     found = page.evaluate(RUN_AXE, RULES)
     return [
         f"{fault['id']}: {node['target']} {node['failureSummary']}"
