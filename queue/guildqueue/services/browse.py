@@ -12,7 +12,7 @@ from guildqueue.domain.ids import EventId, GuildId, JobId, SessionId, UserId
 from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.session_detail import JobDetail, SessionDetail
 from guildqueue.domain.version import version_of
-from guildqueue.store import details, guilds, jobs, ledger, sessions, snapshots
+from guildqueue.store import details, guilds, jobs, leases, ledger, sessions, snapshots
 from guildqueue.store.jobs import JobInput
 
 EVENTS_A_PAGE = 50
@@ -61,12 +61,12 @@ def session_title(session_id: SessionId, *, guild_id: GuildId) -> str:
 
 def job_guild(job_id: JobId) -> GuildId:
     """The guild that a job belongs to. Raises JobNotFound."""
-    return details.job_guild(job_id)
+    return leases.job_guild(job_id)
 
 
 def job_detail(job_id: JobId) -> JobDetail:
     """One job with why it waits and who leases it. Raises JobNotFound."""
-    guild_id = details.job_guild(job_id)
+    guild_id = leases.job_guild(job_id)
     job = jobs.read_job(guild_id, job_id)
     if job is None:
         raise JobNotFound(job_id)

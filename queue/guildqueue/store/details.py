@@ -1,9 +1,8 @@
 """A session's jobs with what only its own page shows."""
 
-from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.session_detail import JobDetail
 from guildqueue.domain.snapshot import WaitsFor
-from guildqueue.store import leases
 from guildqueue.store.job_rows import job_from_row
 from guildqueue.store.statements import rows
 
@@ -25,8 +24,3 @@ def read_job_details(
         )
         for row in found
     )
-
-
-def job_guild(job_id: JobId) -> GuildId:
-    """The guild that a job belongs to. Raises JobNotFound."""
-    return leases.job_guild(job_id)

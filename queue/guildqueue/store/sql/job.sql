@@ -156,21 +156,11 @@ SELECT
 -- include: job_columns
        ARRAY(SELECT needs_id FROM guildqueue_job_dependency
               WHERE job_id = job.id ORDER BY needs_id) AS needs,
-       CASE WHEN job.state <> 'pending' THEN NULL
-            WHEN job.held OR guild.held_at IS NOT NULL THEN 'hold'
-            WHEN job.unmet > 0 THEN
-                CASE WHEN EXISTS (
-                         SELECT FROM guildqueue_job_dependency AS dependency
-                           JOIN guildqueue_job AS needed ON needed.id = dependency.needs_id
-                          WHERE dependency.job_id = job.id
-                            AND needed.state IN ('dead', 'cancelled'))
-                     THEN 'dependency-failed' ELSE 'dependency' END
-            WHEN job.run_after > statement_timestamp() THEN 'not-before'
-            WHEN (SELECT count(*) FROM guildqueue_job AS running
-                   WHERE running.guild_id = guild.id AND running.state = 'running')
-                 >= coalesce(guild.running_cap, %(default_cap)s::int) THEN 'cap'
-       END AS reason
+-- include: waits_for
+       AS reason
   FROM guildqueue_job AS job
   JOIN guildqueue_guild AS guild ON guild.id = job.guild_id
+ CROSS JOIN (SELECT count(*) AS n_running FROM guildqueue_job
+              WHERE guild_id = %(guild_id)s AND state = 'running') AS totals
  WHERE job.guild_id = %(guild_id)s AND job.session_id = %(session_id)s
  ORDER BY job.id;

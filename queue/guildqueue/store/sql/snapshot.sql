@@ -1,3 +1,19 @@
+-- part: waits_for
+-- Why a pending job may not run, null where it is claimable or does not wait: of job, its guild
+-- and totals.n_running, the guild's running jobs. Index: job_session's rows; the dependency's keys.
+CASE WHEN job.state <> 'pending' THEN NULL
+     WHEN job.held OR guild.held_at IS NOT NULL THEN 'hold'
+     WHEN job.unmet > 0 THEN
+         CASE WHEN EXISTS (
+                  SELECT FROM guildqueue_job_dependency AS dependency
+                    JOIN guildqueue_job AS needed ON needed.id = dependency.needs_id
+                   WHERE dependency.job_id = job.id
+                     AND needed.state IN ('dead', 'cancelled'))
+              THEN 'dependency-failed' ELSE 'dependency' END
+     WHEN job.run_after > statement_timestamp() THEN 'not-before'
+     WHEN totals.n_running >= coalesce(guild.running_cap, %(default_cap)s::int) THEN 'cap'
+END
+
 -- name: read_snapshot
 -- A guild's queue at one moment, in one statement and so of one moment: its totals, the first
 -- :limit sessions with something outstanding after the session :after, and the newest :n_finished
@@ -142,20 +158,8 @@ SELECT guild.id AS guild_id, guild.name AS guild_name,
               (array_agg(bump_reason ORDER BY bumped_at DESC NULLS LAST)
                   FILTER (WHERE bump_named))[1] AS bump_reason,
               array_agg(
-                  CASE WHEN state <> 'pending' THEN NULL
-                       WHEN held OR guild.held_at IS NOT NULL THEN 'hold'
-                       WHEN unmet > 0 THEN
-                           CASE WHEN EXISTS (
-                                    SELECT FROM guildqueue_job_dependency AS dependency
-                                      JOIN guildqueue_job AS needed
-                                        ON needed.id = dependency.needs_id
-                                     WHERE dependency.job_id = job.id
-                                       AND needed.state IN ('dead', 'cancelled'))
-                                THEN 'dependency-failed' ELSE 'dependency' END
-                       WHEN run_after > statement_timestamp() THEN 'not-before'
-                       WHEN totals.n_running >= coalesce(guild.running_cap, %(default_cap)s::int)
-                       THEN 'cap'
-                  END ORDER BY id) AS reasons,
+-- include: waits_for
+                  ORDER BY id) AS reasons,
               min(started_at) FILTER (WHERE state = 'running') AS running_since,
               min(run_after) FILTER (WHERE state = 'pending'
                                        AND run_after > statement_timestamp()) AS not_before,
