@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from django.conf import settings
 
@@ -31,6 +31,15 @@ class LaneVerb(StrEnum):
     UNBUMP = "unbump"
     REQUEUE = "requeue"
     ADD = "add"
+
+
+class Asked(TypedDict, total=False):
+    """What every request of the lane says, whatever it names."""
+
+    guild_id: Required[GuildId]
+    asker: Required[Asker]
+    reason: str
+    correlation_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
