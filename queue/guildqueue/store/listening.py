@@ -1,6 +1,6 @@
 """A connection of its own that hears what others notify; nothing else runs on it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Self
 
@@ -58,8 +58,16 @@ def listening_address() -> dict[str, Any]:
     """
     if settings.LISTEN_DATABASE_URL:
         named = psycopg.conninfo.conninfo_to_dict(settings.LISTEN_DATABASE_URL)
-    else:
-        named = connection.get_connection_params()
+        return _parameters(named, "guildqueue listen")
+    return _parameters(connection.get_connection_params(), "guildqueue listen")
+
+
+def saying_address() -> dict[str, Any]:
+    """The parameters of a connection to where Django itself connects: a pooler may stand there."""
+    return _parameters(connection.get_connection_params(), "guildqueue wake")
+
+
+def _parameters(named: Mapping[str, Any], application_name: str) -> dict[str, Any]:
     known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
-    ours = {"connect_timeout": 5, "application_name": "guildqueue listen"}
+    ours = {"connect_timeout": 5, "application_name": application_name}
     return _KEEPALIVES | {key: named[key] for key in named.keys() & known} | ours

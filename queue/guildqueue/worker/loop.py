@@ -21,6 +21,7 @@ from guildqueue.services.fold_counters import fold_counters
 from guildqueue.services.heartbeat import extend_lease
 from guildqueue.services.prune_cursors import prune_cursors
 from guildqueue.services.release import release_job
+from guildqueue.worker.bell import Bell
 from guildqueue.worker.handler import HandlerInput, WorkerUnfit
 from guildqueue.worker.outage import AWAY, Outage
 from guildqueue.worker.outcome import write_outcome
@@ -66,6 +67,7 @@ class Worker:
     signals: StopSignals
     slots: list[Slot] = field(init=False)
     outage: Outage = field(init=False)
+    bell: Bell = field(default_factory=Bell)
     unfit: Unfit | None = None
     is_drained: bool = False
     stop_at: float | None = None
@@ -87,6 +89,7 @@ class Worker:
             while not self.is_finished:
                 self.step()
         finally:
+            self.bell.close()
             for slot in self.slots:
                 slot.kill()
         if self.unfit is not None:
@@ -256,12 +259,22 @@ class Worker:
         self.fold_at = now + FOLD_EVERY_S * (0.75 + 0.5 * _chance.random())
 
     def _wait(self) -> None:
-        """Until a signal, a handler's word or the next thing that is due."""
+        """Until a signal, a handler's word, a wake-up or the next thing that is due."""
         if self.is_finished:
             return
         working = [s.process.connection for s in self.busy if s.process and s.is_working]
+        waking = [self.bell.expect()] if self._is_idle else []
         timeout_s = max(0.0, self._due_at() - time.monotonic())
-        connection.wait([self.signals.fileno(), *working], timeout_s)
+        ready = connection.wait([self.signals.fileno(), *waking, *working], timeout_s)
+        if any(woken in ready for woken in waking):
+            self.bell.silence()
+            self.claim_at = 0.0
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether a slot waits for work that may come; with ``once`` none does."""
+        is_waiting = self.is_drained and len(self.busy) < len(self.slots)
+        return is_waiting and not self.is_stopping and not self.plan.once
 
     def _due_at(self) -> float:
         due = [0.0 if self._is_handing_back else slot.due_at for slot in self.busy]

@@ -1,0 +1,123 @@
+"""Hearing that work may be claimable, for as long as somebody waits for any."""
+
+import os
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing import connection
+
+import structlog
+from django.conf import settings
+
+from guildqueue.store.wakeups import WORK, Hearing, Saying
+
+LINGER_S = 60.0
+FOLD_S = 0.05
+PATIENCE_S = 3.0
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30.0
+_log = structlog.get_logger(__name__)
+
+
+class Deaf(Exception):
+    """Our own word did not come back: a pooler stands in between."""
+
+    def __init__(self) -> None:
+        super().__init__("what is said is not heard: is LISTEN_DATABASE_URL a direct address?")
+
+
+class WakeUps:
+    """Calls ``on_wake`` from a thread of its own when work may have become claimable.
+
+    And when it begins to hear, as anything may have been said before. At most every FOLD_S.
+    Nothing hangs on it but speed: whatever becomes of the connection, whoever waits polls.
+    """
+
+    def __init__(self, on_wake: Callable[[], None]) -> None:
+        self._on_wake = on_wake
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._expected_until = 0.0
+        self._stopped, self._stop = os.pipe()
+        self._n_failed = 0
+
+    def expect(self) -> None:
+        """Hear for the next LINGER_S seconds; returns at once. Does nothing with wake-ups off."""
+        if not settings.QUEUE_WAKE_UPS:
+            return
+        with self._lock:
+            self._expected_until = time.monotonic() + LINGER_S
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="wake-ups", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """For good; gives the connection back, unless that would take more than a second."""
+        with self._lock:
+            thread, self._expected_until = self._thread, 0.0
+        os.close(self._stop)
+        if thread is not None:
+            thread.join(1.0)
+        if thread is None or not thread.is_alive():
+            os.close(self._stopped)
+
+    def _run(self) -> None:
+        while self._left_s() > 0:
+            try:
+                with Hearing.open() as hearing:
+                    self._prove(hearing)
+                    self._regain()
+                    self._pass_on(hearing)
+            except Exception as error:  # noqa: BLE001 - work is polled meanwhile
+                self._lose(error)
+                self._pause(self._retry_pause_s())
+
+    def _left_s(self) -> float:
+        """How long somebody goes on waiting; 0.0 ends this thread."""
+        with self._lock:
+            left_s = self._expected_until - time.monotonic()
+            if left_s <= 0:
+                # Under the lock: whoever waits from now on starts another one.
+                self._thread = None
+            return max(0.0, left_s)
+
+    def _prove(self, hearing: Hearing) -> None:
+        """Raises Deaf if what another connection says is not heard."""
+        word = secrets.token_hex(8)
+        with Saying.open() as saying:
+            saying.say(word)
+        give_up_at = time.monotonic() + PATIENCE_S
+        while (left_s := give_up_at - time.monotonic()) > 0:
+            if word in hearing.words(timeout_s=left_s):
+                return
+        raise Deaf
+
+    def _pass_on(self, hearing: Hearing) -> None:
+        self._on_wake()
+        while (left_s := self._left_s()) > 0:
+            connection.wait([hearing.fileno(), self._stopped], left_s)
+            if WORK in hearing.words():
+                self._on_wake()
+                self._pause(FOLD_S)
+
+    def _pause(self, pause_s: float) -> None:
+        connection.wait([self._stopped], pause_s)
+
+    def _regain(self) -> None:
+        if self._n_failed:
+            _log.info("new work is heard of at once again")
+        self._n_failed = 0
+
+    def _lose(self, error: Exception) -> None:
+        """Say once what is wrong; that it goes on being wrong is no news."""
+        self._n_failed += 1
+        if self._n_failed == 1:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            _log.warning("new work is polled for, not heard of", reason=reason)
+
+    def _retry_pause_s(self) -> float:
+        """Growing, and never the same for all processes."""
+        longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(self._n_failed, 10))
+        return random.uniform(longest / 2, longest)  # noqa: S311 - a pause, no secret
