@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+FOR = " for "
+
 
 class PrincipalKind(StrEnum):
     """What vouches for the name: a sign-in, a token, an account or a declaration."""
@@ -36,3 +38,18 @@ class Caller:
     principal: Principal
     correlation_id: str = ""
     on_behalf_of: str | None = None
+
+    @property
+    def spelled(self) -> str:
+        """Both in one text, as a job of the lane keeps them: ``source:console for user:ada``."""
+        behind = f"{FOR}{self.on_behalf_of}" if self.on_behalf_of else ""
+        return f"{self.principal}{behind}"
+
+
+def split_asked(spelled: str) -> tuple[str, str | None]:
+    """``spelled`` as the automation and whom it asked for, None for nobody.
+
+    Only a source asks for others, and no source's name has a blank.
+    """
+    by, found, behind = spelled.partition(FOR)
+    return (by, behind) if found and by.startswith("source:") else (spelled, None)
