@@ -262,7 +262,7 @@ def beside_others(guild_id: GuildId) -> None:
     write("ANALYZE")
 
 
-SNAPSHOT = {"after": None, "default_cap": None}
+SNAPSHOT = {"after": None, "default_cap": None, "n_events": 6}
 GUILD_READS: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("read_order", {}, 120),
     ("read_snapshot", {**SNAPSHOT, "only": None, "limit": 200, "n_finished": 50}, 4000),

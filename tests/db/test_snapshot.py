@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 
 from guildqueue.domain.errors import GuildNotFound, InvalidInput, SessionNotFound
+from guildqueue.domain.grant import Asker
 from guildqueue.domain.ids import BIGINT_MAX, GuildId, SessionId
 from guildqueue.domain.moves import Place
 from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry, SessionState, WaitsFor
-from guildqueue.services.browse import session_detail
+from guildqueue.services.browse import events_page, session_detail
+from guildqueue.services.bump import bump_session
 from guildqueue.services.cancel import cancel_job
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.fail import fail_job
@@ -342,3 +344,27 @@ def test_a_change_that_commits_out_of_turn_still_gives_a_higher_number(guild: Gu
     after = queue_snapshot(guild)
     assert number(after) > number(before)
     assert (entry(a, guild).held, before.sessions[0].held) == (True, False)
+
+
+def test_a_queue_comes_with_the_newest_records_of_its_own_ledger(guild: GuildId) -> None:
+    session_ids = [stored_session(guild) for _ in range(8)]
+    other = stored_session(stored_guild(MAGPIE, name="Magpie"))
+    for session_id in session_ids:
+        hold_session(session_id, guild_id=guild, reason="", caller=caller())
+    hold_session(other, guild_id=MAGPIE, reason="", caller=caller())
+
+    shown = queue_snapshot(guild)
+
+    assert list(shown.events) == events_page(guild)[:6]
+    assert queue_snapshot(guild, after=session_ids[0]).events == shown.events
+    assert queue_snapshot(stored_guild(3, name="Crow")).events == ()
+
+
+def test_a_record_alone_makes_another_version(guild: GuildId) -> None:
+    session_id = stored_session(guild)
+    before = queue_snapshot(guild).version
+
+    stranger = Asker(uid=0, principal=caller().principal, may_be_operator=False)
+    bump_session(session_id, guild_id=guild, asker=stranger)
+
+    assert queue_snapshot(guild).version.partition(".")[2] != before.partition(".")[2]

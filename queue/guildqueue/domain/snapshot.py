@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from guildqueue.domain.ids import GuildId, JobId, SessionId
+from guildqueue.domain.ledger import LedgerRecord
 
 
 class SessionState(StrEnum):
@@ -158,7 +159,8 @@ class QueueSnapshot:
     ``sessions`` are at most 200 with something outstanding, ``more`` says how many follow
     them; ``finished`` are at most 50 with nothing outstanding, newest first.
     ``waiting_tracks`` counts pending tracks, ``waiting_audio_seconds`` their measured audio and
-    ``unmeasured_tracks`` those that nobody measured. ``version`` is ``<number>.<digest>``;
+    ``unmeasured_tracks`` those that nobody measured. ``events`` are the ledger's newest few,
+    newest first; ``guild_root`` is as GuildRecord's. ``version`` is ``<number>.<digest>``;
     numbers of one database can be compared.
     """
 
@@ -176,6 +178,8 @@ class QueueSnapshot:
     waiting_audio_seconds: float
     unmeasured_tracks: int
     n_waiting_sessions: int
+    guild_root: str | None = None
+    events: tuple[LedgerRecord, ...] = ()
 
     @property
     def held(self) -> bool:

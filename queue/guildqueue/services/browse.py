@@ -82,8 +82,7 @@ def session_detail(session_id: SessionId) -> SessionDetail:
     number, snapshot = snapshots.read_snapshot(
         guild_id,
         only=session_id,
-        limit=1,
-        n_finished=1,
+        upto=snapshots.Extent(limit=1, n_finished=1),
         default_cap=settings.QUEUE_RUNNING_CAP,
     )
     entries = (*snapshot.sessions, *snapshot.finished)

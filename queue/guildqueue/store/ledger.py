@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import rfc8785
@@ -71,6 +72,11 @@ def read_after(guild_id: GuildId, *, after: EventId, limit: int) -> list[LedgerR
     """Records newer than ``after``, oldest first."""
     found = rows("read_records_after", {"guild_id": guild_id, "after": after, "limit": limit})
     return [record_from_row(found_row) for found_row in found]
+
+
+def record_from_json(found: Mapping[str, Any]) -> LedgerRecord:
+    """The record that a row holds which was read as one JSON object."""
+    return LedgerRecord(**{**found, "at": datetime.fromisoformat(found["at"])})
 
 
 def record_from_row(found: Any) -> LedgerRecord:

@@ -1,7 +1,7 @@
 """A guild's queue as one statement reads it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from guildqueue.domain.errors import GuildNotFound, InvalidInput
 from guildqueue.domain.ids import GuildId, JobId, SessionId
@@ -23,7 +23,17 @@ from guildqueue.domain.snapshot import (
     WaitsFor,
 )
 from guildqueue.store.guilds import counts_from, hold_from_row
+from guildqueue.store.job_rows import parsed_json
+from guildqueue.store.ledger import record_from_json
 from guildqueue.store.statements import rows
+
+
+class Extent(NamedTuple):
+    """The most that a snapshot has: outstanding sessions, finished ones, records of the ledger."""
+
+    limit: int
+    n_finished: int
+    n_events: int = 0
 
 
 def read_snapshot(
@@ -31,8 +41,7 @@ def read_snapshot(
     *,
     after: SessionId | None = None,
     only: SessionId | None = None,
-    limit: int,
-    n_finished: int,
+    upto: Extent,
     default_cap: int | None,
 ) -> tuple[int, QueueSnapshot]:
     """The snapshot's number and the snapshot, its ``version`` still empty.
@@ -41,7 +50,7 @@ def read_snapshot(
     Raises GuildNotFound, or InvalidInput if ``after`` is not in the queue.
     """
     params = {"guild_id": guild_id, "after": after, "only": only, "default_cap": default_cap}
-    found = rows("read_snapshot", {**params, "limit": limit, "n_finished": n_finished})
+    found = rows("read_snapshot", {**params, **upto._asdict()})
     if not found:
         raise GuildNotFound(guild_id)
     if after is not None and not found[0].found_after:
@@ -55,6 +64,7 @@ def _snapshot(guild_id: GuildId, head: Any, entries: Sequence[SessionEntry]) -> 
     return QueueSnapshot(
         guild_id=guild_id,
         guild_name=head.guild_name,
+        guild_root=head.guild_root,
         version="",
         at=head.at,
         hold=_guild_hold(head),
@@ -72,6 +82,7 @@ def _snapshot(guild_id: GuildId, head: Any, entries: Sequence[SessionEntry]) -> 
         waiting_audio_seconds=head.waiting_audio_seconds,
         unmeasured_tracks=head.n_unmeasured,
         n_waiting_sessions=head.n_waiting_sessions,
+        events=tuple(map(record_from_json, parsed_json(head.events) or ())),
     )
 
 

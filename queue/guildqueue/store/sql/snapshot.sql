@@ -18,8 +18,9 @@ END
 -- A guild's queue at one moment, in one statement and so of one moment: its totals, the first
 -- :limit sessions with something outstanding after the session :after, and the newest :n_finished
 -- with nothing outstanding; or only the session :only, whatever it is. One row a session, or a
--- single row without one.
--- Locks: none. Index: job_outstanding, then job_session for the sessions shown; job_finished.
+-- single row without one. The first has the newest :n_events records of the ledger too, or null.
+-- Locks: none. Index: job_outstanding, then job_session for the sessions shown; job_finished;
+-- queue_event_newest.
 -- A snapshot's number is exact: of two snapshots the later has the higher xmax, or the same one and
 -- fewer transactions still running, or sees the same rows.
 WITH outstanding AS MATERIALIZED (
@@ -111,7 +112,7 @@ counters AS MATERIALIZED (
              WHERE guild_id = %(guild_id)s
              GROUP BY state) AS counter
 )
-SELECT guild.id AS guild_id, guild.name AS guild_name,
+SELECT guild.id AS guild_id, guild.name AS guild_name, guild.root AS guild_root,
        coalesce(guild.running_cap, %(default_cap)s::int) AS running_cap,
        guild.held_at AS guild_held_at, guild.held_by AS guild_held_by,
        guild.hold_reason AS guild_hold_reason,
@@ -119,6 +120,16 @@ SELECT guild.id AS guild_id, guild.name AS guild_name,
        pg_snapshot_xmax(moment.snapshot)::text::numeric * 10000 + 9999
            - least((SELECT count(*) FROM pg_snapshot_xip(moment.snapshot)), 9999)
            AS snapshot_number,
+       -- Once: with each of 250 rows it would be most of what is sent.
+       CASE WHEN row_number() OVER (ORDER BY shown.place, shown.ended_at DESC,
+                                             shown.session_id DESC) = 1 THEN (
+           SELECT jsonb_agg(to_jsonb(event) ORDER BY event.event_id DESC)
+             FROM (SELECT
+-- include: record_columns
+                     FROM guildqueue_queue_event
+                    WHERE guild_id = %(guild_id)s
+                    ORDER BY event_id DESC
+                    LIMIT %(n_events)s) AS event) END AS events,
        totals.*,
        counters.ended,
        shown.session_id, shown.place, shown.position, shown.priority, shown.n_lane, shown.named,
