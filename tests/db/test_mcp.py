@@ -230,3 +230,21 @@ def test_an_agent_bumps_as_a_declared_source_and_never_as_the_operator(
 
     agent(take_back)
     assert lane(guild) == []
+
+
+def test_an_agent_is_told_why_a_declaration_fails_and_no_path_of_the_host(
+    agent: Agent, tmp_path: Path
+) -> None:
+    root = tmp_path / "a-path-of-the-host"
+    root.mkdir()
+    guild = rooted_guild(root, sources=("nightly-import",))
+    (root / "queue.toml").write_bytes(b"[queue.priority\n")
+    asked = {"guild": str(guild), "job_id": "1", "source": "nightly-import"}
+
+    async def work(tools: Tools) -> None:
+        for verb in ("bump", "unbump"):
+            told = await tools.refused(verb, **asked)
+            assert "queue.toml: not TOML" in told["note"]
+            assert root.name not in str(told)
+
+    agent(work)

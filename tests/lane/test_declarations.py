@@ -1,7 +1,6 @@
 """A declaration in every shape that a file can have, beside a queue.txt and in a guild's root."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,26 +9,16 @@ from guildqueue.domain.grant import Asker, Declaration, judge
 from guildqueue.domain.principal import Principal, PrincipalKind
 from guildqueue.services.request_item import bump_item
 from guildqueue.store.grant_files import (
-    LIMIT_BYTES,
     account_name,
     read_guild_declaration,
     read_lane_declaration,
 )
 from tests.conformance.file_lane import ACCOUNT
 from tests.lane.accounts import Account, account, nameless
+from tests.lane.faults import FAULTY
 
 LANE = b'[priority]\nsources = ["nightly-import"]\n'
 GUILD = b'[queue.priority]\nsources = ["nightly-import"]\n'
-FAULTY: dict[str, Callable[[Path], object]] = {
-    "a directory": lambda path: path.mkdir(),
-    "leads nowhere": lambda path: path.symlink_to("no-such-file"),
-    "a pipe": os.mkfifo,
-    "symbolic links": lambda path: path.symlink_to(path.name),
-    "not text": lambda path: path.write_bytes(b"\x89PNG\xff"),
-    "not TOML": lambda path: path.write_bytes(b"[priority"),
-    "is not a table": lambda path: path.write_bytes(b"priority = 1\nqueue = 1\n"),
-    "larger than": lambda path: path.write_bytes(b"#" * (LIMIT_BYTES + 1)),
-}
 
 
 def me() -> Asker:
@@ -48,6 +37,7 @@ def test_a_faulty_declaration_refuses_the_operator_and_says_why(folder: Path, fa
 
     assert outcome.refusal == "not-granted"
     assert fault in outcome.note
+    assert outcome.note.endswith(f"({folder / 'queue.toml'})")
     assert fault in (folder / "priority.jsonl").read_text()
 
 

@@ -89,6 +89,31 @@ def test_a_faulty_declaration_admits_nobody(source: str | None) -> None:
     assert verdict.refusal == "the declaration cannot be relied on: not text (byte 3)"
 
 
+@pytest.mark.parametrize(
+    ("may_be_operator", "place"),
+    [
+        pytest.param(True, "/srv/starling/queue.toml", id="on-the-host"),
+        pytest.param(False, "", id="through-a-server"),
+    ],
+)
+def test_where_a_faulty_declaration_lies_is_told_on_the_host_alone(
+    may_be_operator: bool, place: str
+) -> None:
+    faulty = Declaration(
+        owner_uid=ADA, owner_name="ada", fault="not text", place="/srv/starling/queue.toml"
+    )
+
+    verdict = judge(faulty, asker(may_be_operator=may_be_operator, source="nightly-import"))
+
+    assert verdict.place == place
+
+
+def test_where_a_sound_declaration_lies_is_told_to_nobody() -> None:
+    sound = Declaration(owner_uid=ADA, owner_name="ada", place="/srv/starling/queue.toml")
+
+    assert judge(sound, asker(IVO)).place == ""
+
+
 def test_an_owner_without_a_name_admits_nobody() -> None:
     verdict = judge(declaration(owner_name=None), asker())
 
@@ -140,10 +165,10 @@ def test_what_a_newer_release_declares_beside_it_is_let_be() -> None:
         pytest.param(b"priority = 3", "priority is not a table", id="no-table"),
         pytest.param(b"[[priority]]\n", "priority is not a table", id="list-of-tables"),
         pytest.param(b'[priority]\nsources = "a"', "sources is not a list", id="no-list"),
-        pytest.param(b"[priority]\nsources = [1]", "1 is not a source", id="no-name"),
-        pytest.param(b'[priority]\nsources = [""]', "'' is not a source", id="empty"),
-        pytest.param(b'[priority]\nsources = ["a b"]', "'a b' is not a source", id="blank"),
-        pytest.param(b'[priority]\nsources = ["a:b"]', "'a:b' is not a source", id="colon"),
+        pytest.param(b"[priority]\nsources = [1]", "entry 1 of sources", id="no-name"),
+        pytest.param(b'[priority]\nsources = [""]', "entry 1 of sources", id="empty"),
+        pytest.param(b'[priority]\nsources = ["a", "b c"]', "entry 2 of", id="blank"),
+        pytest.param(b'[priority]\nsources = ["a:b"]', "entry 1 of sources", id="colon"),
         pytest.param(b'[priority]\nsources = ["operator"]', "reserved", id="reserved"),
         pytest.param(b"a = " + b"[" * 20_000, "not TOML", id="nested"),
     ],
@@ -151,6 +176,26 @@ def test_what_a_newer_release_declares_beside_it_is_let_be() -> None:
 def test_a_malformed_declaration_says_what_is_wrong(content: bytes, told: str) -> None:
     with pytest.raises(MalformedDeclaration, match=told):
         declared_sources(content, LANE_TABLE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b'[priority]\nsources = ["/srv/x y"]\n', id="a-source"),
+        pytest.param(b'["/srv/x y"]\n["/srv/x y"]\n', id="a-table-twice"),
+        pytest.param(b'a = { "/srv/x y" = 1, "/srv/x y" = 2 }\n', id="a-key-twice"),
+    ],
+)
+def test_a_fault_repeats_nothing_that_is_written_there(content: bytes) -> None:
+    with pytest.raises(MalformedDeclaration) as fault:
+        declared_sources(content, LANE_TABLE)
+
+    assert "srv" not in str(fault.value)
+
+
+def test_a_fault_of_spelling_says_its_line() -> None:
+    with pytest.raises(MalformedDeclaration, match=r"not TOML \(at line 2, column 4\)"):
+        declared_sources(b"[priority]\na =\n", LANE_TABLE)
 
 
 def test_a_table_on_the_way_that_is_none_is_named_in_full() -> None:

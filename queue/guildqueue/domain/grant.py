@@ -26,13 +26,15 @@ class Declaration:
 
     ``owner_name`` is what the password database calls ``owner_uid``, None if nothing. With a
     ``fault`` nothing can be read from it, which admits nobody: that is another fact than a file
-    that is not there, which declares no source.
+    that is not there, which declares no source. A fault is told and recorded for everybody who
+    asks, so it has nothing of what is written there, and only ``place`` has the path.
     """
 
     owner_uid: int | None
     owner_name: str | None
     sources: frozenset[str] = frozenset()
     fault: str | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +54,14 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whom the record names, and why the request is refused; None for one that is admitted."""
+    """Whom the record names, and why the request is refused; None for one that is admitted.
+
+    ``place`` is the path to look at, for a refusal told on the host itself: "" for a server's.
+    """
 
     principal: Principal
     refusal: str | None = None
+    place: str = ""
 
     @property
     def is_granted(self) -> bool:
@@ -72,7 +78,7 @@ def judge(declaration: Declaration, asker: Asker) -> Verdict:
     if refusal is None and asker.source is not None:
         refusal = _source_refusal(declaration, asker.source)
     if refusal is not None:
-        return Verdict(asker.principal, refusal)
+        return Verdict(asker.principal, refusal, _place(declaration, asker))
     if asker.source is not None:
         return Verdict(Principal(PrincipalKind.SOURCE, asker.source))
     return Verdict(Principal(PrincipalKind.OPERATOR, declaration.owner_name or ""))
@@ -92,6 +98,11 @@ def _account_refusal(declaration: Declaration, asker: Asker) -> str | None:
     return None
 
 
+def _place(declaration: Declaration, asker: Asker) -> str:
+    is_told = declaration.fault is not None and asker.may_be_operator
+    return declaration.place if is_told else ""
+
+
 def _source_refusal(declaration: Declaration, source: str) -> str | None:
     if source == RESERVED:
         return f"{RESERVED!r} is reserved and is no source"
@@ -109,8 +120,10 @@ def declared_sources(content: bytes, table: Sequence[str]) -> frozenset[str]:
         found: Any = tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise MalformedDeclaration(f"not text (byte {error.start})") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise MalformedDeclaration(f"not TOML ({error})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise MalformedDeclaration(f"not TOML{_position(error)}") from error
+    except RecursionError as error:
+        raise MalformedDeclaration("not TOML (nested too deeply)") from error
     for depth, name in enumerate(table):
         found = found.get(name, {})
         if not isinstance(found, dict):
@@ -118,12 +131,18 @@ def declared_sources(content: bytes, table: Sequence[str]) -> frozenset[str]:
     return _checked_sources(found.get("sources", []))
 
 
+def _position(error: tomllib.TOMLDecodeError) -> str:
+    # The rest of the message may repeat what is written there.
+    found = re.search(r" \(at [^()]*\)\Z", str(error))
+    return found[0] if found else ""
+
+
 def _checked_sources(sources: object) -> frozenset[str]:
     if not isinstance(sources, list):
         raise MalformedDeclaration("sources is not a list")
-    for source in sources:
+    for number, source in enumerate(sources, start=1):
         if not isinstance(source, str) or not SOURCE_NAME.fullmatch(source):
-            raise MalformedDeclaration(f"{shortened(source)} is not a source's name")
+            raise MalformedDeclaration(f"entry {number} of sources is not a source's name")
         if source == RESERVED:
             raise MalformedDeclaration(f"{RESERVED!r} is reserved and cannot be declared")
     return frozenset(sources)

@@ -1,7 +1,7 @@
 """What became of one bump or un-bump, in the one shape that every front end shows."""
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, TypeVar
 
 from guildqueue.domain.errors import QueueError
@@ -53,6 +53,10 @@ class LaneOutcome:
             session_id=None if session_id is None else str(session_id),
             note=str(error),
         )
+
+    def placed(self, place: str) -> Self:
+        """The outcome with the path to look at, for a ``place`` that is not ""."""
+        return replace(self, note=f"{self.note} ({place})") if place else self
 
     def as_json(self) -> dict[str, Any]:
         """The fields as JSON objects have them."""

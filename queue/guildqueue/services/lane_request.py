@@ -82,9 +82,14 @@ def guild_root(guild: GuildRecord) -> Path:
 
     Nothing ever makes that folder: whoever does is the operator.
     """
-    if guild.root is not None:
-        return Path(guild.root)
-    return Path(settings.DATA_DIR) / "guilds" / str(guild.id)
+    return root_of(guild.id, guild.root)
+
+
+def root_of(guild_id: GuildId, recorded: str | None) -> Path:
+    """The same for whoever has read the record's root alone."""
+    if recorded is not None:
+        return Path(recorded)
+    return Path(settings.DATA_DIR) / "guilds" / str(guild_id)
 
 
 def answer(request: LaneRequest, decide: Decide) -> LaneOutcome:
@@ -103,7 +108,8 @@ def answer(request: LaneRequest, decide: Decide) -> LaneOutcome:
     except QueueError as error:
         outcome = LaneOutcome.of_error(error, **request.named)
         _record_refusal(request, verdict, outcome)
-        return outcome
+        # Not before: the record is read over HTTP too, where no path of this host is told.
+        return outcome.placed(verdict.place)
 
 
 def decide_bump(guild_id: GuildId, targets: Sequence[JobId]) -> Decision:
@@ -150,7 +156,7 @@ def _decided(request: LaneRequest, caller: Caller, decide: Decide) -> LaneOutcom
     locks.lock_order(request.guild_id)
     decision = decide()
     plan = decision.plan
-    lane.write_plan(request.guild_id, plan, by=str(caller.principal), reason=request.reason)
+    lane.write_plan(request.guild_id, plan, by=caller.spelled, reason=request.reason)
     for type_, changed in decision.also:
         record_change(
             request.guild_id, type_, caller=caller, changed=changed, reason=request.reason

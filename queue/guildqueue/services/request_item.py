@@ -125,7 +125,7 @@ def _turn_away(
 ) -> LaneOutcome:
     """Refuse who has no grant, recorded if he can add to the log."""
     error = NotGranted(verdict.principal, verdict.refusal or "")
-    outcome = LaneOutcome.of_error(error, job_id=request.slug)
+    outcome = LaneOutcome.of_error(error, job_id=request.slug).placed(verdict.place)
     record = replace(_refused(request, verdict, error), untrusted=True)
     try:
         if request.asker.uid in {declaration.owner_uid, 0}:

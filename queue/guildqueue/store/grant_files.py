@@ -23,11 +23,11 @@ def read_guild_declaration(root: Path) -> Declaration:
     Its owner is the operator, or the root's owner where there is no file.
     """
     if not root.is_absolute():
-        return _faulty(None, f"the guild's root {root} is not an absolute path")
+        return _faulty(root, "the guild's root is not an absolute path", owner_uid=None)
     try:
         owner = _owner_of_folder(root)
     except OSError as error:
-        return _faulty(None, f"the guild's root {root}: {told(error)}")
+        return _faulty(root, f"the guild's root: {told(error)}", owner_uid=None)
     return _read(root / DECLARATION, table=GUILD_TABLE, owner_uid=owner, own_file_decides=True)
 
 
@@ -59,16 +59,16 @@ def _read(
             content = read_all(descriptor, LIMIT_BYTES)
     except FileNotFoundError:
         if path.is_symlink():
-            return _faulty(owner_uid, f"{path} is a link that leads nowhere")
+            return _faulty(path, f"{path.name} is a link that leads nowhere", owner_uid=owner_uid)
         return _declaring(owner_uid, frozenset())
     except OSError as error:
-        return _faulty(owner_uid, f"{path}: {told(error)}")
+        return _faulty(path, f"{path.name}: {told(error)}", owner_uid=owner_uid)
     if len(content) > LIMIT_BYTES:
-        return _faulty(owner_uid, f"{path} is larger than {LIMIT_BYTES} bytes")
+        return _faulty(path, f"{path.name} is larger than {LIMIT_BYTES} bytes", owner_uid=owner_uid)
     try:
         return _declaring(owner_uid, declared_sources(content, table))
     except MalformedDeclaration as error:
-        return _faulty(owner_uid, f"{path}: {error}")
+        return _faulty(path, f"{path.name}: {error}", owner_uid=owner_uid)
 
 
 def _owner_of_folder(root: Path) -> int:
@@ -83,6 +83,6 @@ def _declaring(owner_uid: int, sources: frozenset[str]) -> Declaration:
     return Declaration(owner_uid=owner_uid, owner_name=account_name(owner_uid), sources=sources)
 
 
-def _faulty(owner_uid: int | None, fault: str) -> Declaration:
+def _faulty(place: Path, fault: str, *, owner_uid: int | None) -> Declaration:
     name = None if owner_uid is None else account_name(owner_uid)
-    return Declaration(owner_uid=owner_uid, owner_name=name, fault=fault)
+    return Declaration(owner_uid=owner_uid, owner_name=name, fault=fault, place=str(place))
