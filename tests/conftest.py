@@ -12,6 +12,7 @@ from django.test.utils import setup_databases, teardown_databases
 from pytest_django.plugin import DjangoDbBlocker
 
 from console.embedded import server
+from guildqueue.services.wake import close_waker
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 _KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
@@ -43,6 +44,7 @@ def django_db_setup(
         made = setup_databases(verbosity=0, interactive=False)
     yield
     with django_db_blocker.unblock():
+        close_waker()
         teardown_databases(made, verbosity=0)
 
 
@@ -51,6 +53,7 @@ def committed_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> I
     """The database for real commits, threads and several connections; emptied afterwards."""
     with django_db_blocker.unblock():
         yield
+        close_waker()
         empty_tables()
         connections.close_all()
 

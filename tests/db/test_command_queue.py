@@ -168,6 +168,17 @@ def test_a_guild_is_made_shown_and_changed(guild_id: GuildId, tmp_path: Path) ->
     }
 
 
+def test_a_guilds_cap_is_taken_away_and_nothing_else(guild_id: GuildId) -> None:
+    queue("guild", 77, "--name", "Wren Club", "--cap", 3)
+    queue("guild", 78, "--no-cap")
+
+    lifted = queue("guild", 77, "--no-cap", "--json").json
+
+    assert (lifted["name"], lifted["running_cap"]) == ("Wren Club", None)
+    assert queue("guild", 77, "--json").json == lifted
+    assert queue("guild", 78, "--json").json["running_cap"] is None
+
+
 def test_a_member_is_added_and_removed_but_never_made(guild_id: GuildId) -> None:
     user_id = UserId(builders.stored_user("ada").pk)
 
@@ -236,6 +247,7 @@ def test_events_are_the_ledger_newest_first(guild_id: GuildId) -> None:
         (("cancel", "99"), 3),
         (("rule", "no-such-rule", "-g", builders.STARLING), 2),
         (("guild", "5", "--cap", "0"), 2),
+        (("guild", "5", "--cap", "1", "--no-cap"), 2),
         (("guild", "5", "--name", " "), 2),
         (("hold",), 2),
         (("bump", "1"), 2),

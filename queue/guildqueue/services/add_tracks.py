@@ -9,6 +9,7 @@ from guildqueue.domain.job import Job, JobState, Kind
 from guildqueue.domain.new_session import NewTrack
 from guildqueue.services.create_session import add_document
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import jobs, locks, orders, sessions
 from guildqueue.store.jobs import Placement
 
@@ -42,6 +43,7 @@ def add_tracks(
         _await(document, placement, added)
     elif document is None and not still_recording:
         _begin_document(placement, facts.title, before)
+    wake_workers()
     return tuple(added)
 
 

@@ -8,6 +8,7 @@ from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import JobId
 from guildqueue.domain.redaction import storable
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import leases, locks
 
 
@@ -30,9 +31,11 @@ def complete_job(
         raise InvalidInput("audio_seconds", audio_seconds, "a finite number from 0 on")
     guild_id = leases.job_guild(job_id)
     locks.share_needs(guild_id)
-    leases.complete_job(
+    is_needed = leases.complete_job(
         leases.Holder(job_id, token, principal),
         guild_id,
         result=storable(result),
         audio_seconds=audio_seconds,
     )
+    if is_needed:
+        wake_workers()

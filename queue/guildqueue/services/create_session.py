@@ -10,6 +10,7 @@ from guildqueue.domain.errors import GuildNotFound
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.new_session import NewSession
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import guilds, jobs, locks, orders, sessions
 from guildqueue.store.jobs import Placement
 
@@ -40,6 +41,8 @@ def create_session(guild_id: GuildId, *, session: NewSession) -> CreatedSession:
     tracks = jobs.insert_tracks(placement, session.tracks)
     if tracks and not session.recording:
         add_document(placement, session.title, session.started_at, tracks)
+    if tracks:
+        wake_workers()
     return CreatedSession(session_id, created=True)
 
 

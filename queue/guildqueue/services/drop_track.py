@@ -7,6 +7,7 @@ from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
 from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import jobs, locks, sessions
 
 DROPPABLE = frozenset({JobState.DEAD, JobState.CANCELLED})
@@ -37,4 +38,5 @@ def drop_track(job_id: JobId, *, guild_id: GuildId, caller: Caller) -> bool:
         "track": job.name,
     }
     record_change(guild_id, EventType.TRACK_DROPPED, caller=caller, changed=changed)
+    wake_workers()
     return True

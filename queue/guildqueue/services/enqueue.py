@@ -10,6 +10,7 @@ from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import JobState
 from guildqueue.domain.new_job import Need, NewJob, check_new_job, refuse_ring
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import guilds, locks, new_jobs
 from guildqueue.store.new_jobs import JobRow, KnownJob, NeedRow, SessionPlace
 
@@ -58,6 +59,8 @@ def enqueue_jobs(guild_id: GuildId, *, jobs: Sequence[NewJob]) -> list[EnqueuedJ
     places = _places(guild_id, new)
     fresh = _with_needs(guild_id, new, known)
     _write(guild_id, fresh, places)
+    if fresh:
+        wake_workers()
     return _answers(jobs, known, fresh)
 
 

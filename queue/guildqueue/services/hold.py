@@ -7,6 +7,7 @@ from guildqueue.domain.principal import Caller
 from guildqueue.domain.redaction import redact
 from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import guilds, jobs, locks, sessions
 
 
@@ -42,6 +43,7 @@ def release_session(
     jobs.hold_jobs(guild_id, session_id, held=False)
     changed = {"session_id": str(session_id), "title": facts.title}
     record_change(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
+    wake_workers()
     return True
 
 
@@ -68,4 +70,5 @@ def release_guild(guild_id: GuildId, *, reason: str = "", caller: Caller) -> boo
         return False
     changed = {"guild_id": str(guild_id)}
     record_change(guild_id, EventType.RELEASED, caller=caller, reason=reason, changed=changed)
+    wake_workers()
     return True

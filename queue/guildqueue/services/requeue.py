@@ -11,6 +11,7 @@ from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
 from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.wake import wake_workers
 from guildqueue.store import jobs, locks, orders, sessions
 
 FAILED = frozenset({JobState.DEAD, JobState.CANCELLED})
@@ -95,6 +96,7 @@ def _reopen(
         held=facts.is_held,
     )
     jobs.recount_needs(guild_id, [*again, *dependents.waiting])
+    wake_workers()
     changed = {
         "session_id": str(session_id),
         "title": facts.title,

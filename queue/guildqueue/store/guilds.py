@@ -48,13 +48,16 @@ def counts_from(ended: Any, *, pending: int, running: int, held: int) -> GuildCo
 
 
 def upsert_guild(
-    guild_id: GuildId, *, name: str | None, root: str | None, running_cap: int | None
+    guild_id: GuildId,
+    *,
+    name: str | None,
+    root: str | None,
+    running_cap: int | None,
+    lifts_cap: bool,
 ) -> Upserted:
-    """The guild with what is not None written."""
-    found = sole(
-        "upsert_guild",
-        {"guild_id": guild_id, "name": name, "root": root, "running_cap": running_cap},
-    )
+    """The guild with what is not None written, and without a cap where that is lifted."""
+    wanted = {"name": name, "root": root, "running_cap": running_cap, "lifts_cap": lifts_cap}
+    found = sole("upsert_guild", {"guild_id": guild_id, **wanted})
     return Upserted(guild_from_row(found), found.is_new)
 
 

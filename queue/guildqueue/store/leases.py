@@ -41,9 +41,12 @@ def complete_job(
     *,
     result: Mapping[str, Any],
     audio_seconds: float | None,
-) -> None:
-    """End the job as done; the caller shares the needs lock. Raises as ``refuse`` does."""
-    rows("lock_with_dependents", {"guild_id": guild_id, "job_id": holder.job_id})
+) -> bool:
+    """End the job as done; True if others need it. Raises as ``refuse`` does.
+
+    The caller shares the needs lock.
+    """
+    locked = rows("lock_with_dependents", {"guild_id": guild_id, "job_id": holder.job_id})
     ended = row(
         "complete_job",
         {
@@ -55,6 +58,7 @@ def complete_job(
     )
     if ended is None:
         refuse(holder)
+    return len(locked) > 1
 
 
 def lock_lease(holder: Holder) -> Attempts:

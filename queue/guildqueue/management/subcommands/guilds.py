@@ -31,7 +31,11 @@ def add_subcommands(subparsers: Any) -> None:
     guild.add_argument("guild_id", type=identifier, metavar="ID")
     guild.add_argument("--name", metavar="NAME")
     guild.add_argument("--root", type=_folder, metavar="PATH", help="where its queue.toml lies")
-    guild.add_argument("--cap", type=_cap, metavar="N", help="most jobs that run at once")
+    cap = guild.add_mutually_exclusive_group()
+    cap.add_argument("--cap", type=_cap, metavar="N", help="most jobs that run at once")
+    cap.add_argument(
+        "--no-cap", action="store_true", help="no cap of its own: QUEUE_RUNNING_CAP counts"
+    )
     member = add_subcommand(
         subparsers, "member", run_member, about="Make a user an administrator of a guild."
     )
@@ -55,10 +59,13 @@ def _cap(text: str) -> int:
 def run_guild(out: Output, options: Options) -> None:
     guild_id = GuildId(options["guild_id"])
     name, root, cap = options["name"], options["root"], options["cap"]
-    if (name, root, cap) == (None, None, None):
+    lifts_cap = options["no_cap"]
+    if (name, root, cap) == (None, None, None) and not lifts_cap:
         guild = _known(guild_id)
     else:
-        guild = register_guild(guild_id, name=name, root=root, running_cap=cap)
+        guild = register_guild(
+            guild_id, name=name, root=root, running_cap=cap, lifts_cap=lifts_cap
+        )
     body = {
         "guild_id": str(guild.id),
         "name": guild.name,

@@ -7,11 +7,12 @@
 -- The guild with what was given written over what it had; null keeps what is there.
 INSERT INTO guildqueue_guild AS guild (id, name, root, running_cap)
 VALUES (%(guild_id)s::bigint, coalesce(%(name)s::text, %(guild_id)s::bigint::text), %(root)s,
-        %(running_cap)s)
+        CASE WHEN NOT %(lifts_cap)s::bool THEN %(running_cap)s::int END)
 ON CONFLICT (id) DO UPDATE
    SET name = coalesce(%(name)s::text, guild.name),
        root = coalesce(%(root)s::text, guild.root),
-       running_cap = coalesce(%(running_cap)s::int, guild.running_cap)
+       running_cap = CASE WHEN NOT %(lifts_cap)s::bool
+                          THEN coalesce(%(running_cap)s::int, guild.running_cap) END
 RETURNING
 -- include: guild_columns
        , xmax = 0 AS is_new;
