@@ -16,6 +16,7 @@ from console.running.above import MakeAbove
 from console.running.children import Child, stop_all
 from console.running.signals import SignalPipe
 from console.running.welcome import welcome
+from guildqueue.services.guild_root import ensure_roots
 
 _GRACE = "QUEUE_STOP_GRACE_SECONDS"
 _STOP_GRACE_S = 2.0
@@ -61,11 +62,13 @@ def refuse_taken_port(port: int) -> None:
 
 
 def prepare() -> None:
-    """A current schema, collected static files, and demo data in an empty database."""
+    """A current schema, collected static files, demo data in an empty database, guilds' folders."""
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
     if "demo" in get_commands():
         call_command("demo")
+    # Guilds that an older release made, or another host, have none here.
+    ensure_roots()
     # The embedded server stays: this process is one of its users until it ends.
     connections.close_all()
 

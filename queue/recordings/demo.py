@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from guildqueue.services.empty_database import is_empty, lock_if_empty
+from guildqueue.services.guild_root import declare_sources
 from guildqueue.services.register_guild import register_guild
 from recordings import demo_book
 from recordings.demo_audio import Shelf, recorded_library
@@ -15,6 +16,8 @@ from recordings.demo_people import add_people, add_worker, correct_address, writ
 from recordings.speech import SpeechMissing
 
 NOT_EMPTY = "The database is not empty: no demo data."
+# What may run next without being the operator: the page's buttons, and a script to try it with.
+SOURCES = ("console", "nightly-import")
 
 
 def fill(*, media_root: Path, sign_ins: Path, url: str, say: Callable[[str], None]) -> str:
@@ -22,7 +25,8 @@ def fill(*, media_root: Path, sign_ins: Path, url: str, say: Callable[[str], Non
 
     All of it is there afterwards or none of it: one transaction, and files are taken back if
     it fails. A database that is not empty is left alone. ``sign_ins`` is the file that says how
-    to sign in; ``url`` is where. Where no speech can be made there are no meetings.
+    to sign in; ``url`` is where. Where no speech can be made there are no meetings. The account
+    that runs this is the operator of both guilds.
     """
     if not is_empty():
         correct_address(sign_ins, url)
@@ -38,27 +42,31 @@ def fill(*, media_root: Path, sign_ins: Path, url: str, say: Callable[[str], Non
 
 
 def _fill(shelf: Shelf | None, sign_ins: Path, url: str) -> str:
+    declared: list[Path] = []
     try:
         with transaction.atomic():
             if not lock_if_empty():
                 return NOT_EMPTY
-            n_sessions = _add_guilds(shelf)
+            n_sessions = _add_guilds(shelf, declared)
             users = add_people(demo_book.guilds())
             token = add_worker(demo_book.guilds())
             # Before the commit: nobody could sign in to a demo whose passwords were lost.
             write_sign_ins(sign_ins, {"url": url, "users": users, "worker_token": token})
     except BaseException:
+        for path in declared:
+            path.unlink(missing_ok=True)
         if shelf is not None:
             shelf.take_back()
         raise
     return f"Two demo guilds with {n_sessions} meetings. How to sign in: {sign_ins}"
 
 
-def _add_guilds(shelf: Shelf | None) -> int:
+def _add_guilds(shelf: Shelf | None, declared: list[Path]) -> int:
     now = timezone.now()
     n_sessions = 0
     for guild in demo_book.guilds():
-        register_guild(guild.id, name=guild.name)
+        made = declare_sources(register_guild(guild.id, name=guild.name), SOURCES)
+        declared += [] if made is None else [made]
         if shelf is not None:
             n_sessions += add_guild_sessions(guild, shelf, now=now)
     return n_sessions

@@ -192,6 +192,23 @@ def test_the_workers_token_has_both_guilds_and_a_workers_verbs(demo: Demo) -> No
     assert {"read", "claim"} <= bearer.verbs
 
 
+@BOTH
+def test_the_account_that_made_the_demo_may_say_at_once_what_runs_next(
+    demo: Demo, guild_id: Any
+) -> None:
+    waiting = queue_snapshot(guild_id).sessions[-1].session_id
+    words = ("--session", waiting, "-g", guild_id)
+
+    by_operator = run("queue", "bump", *words, "--reason", "the board meets at noon")
+    by_script = run("queue", "unbump", *words, "--source", "nightly-import")
+    by_page = run("queue", "bump", *words, "--source", "console")
+    run("queue", "unbump", *words)
+
+    assert [done.code for done in (by_operator, by_script, by_page)] == [0, 0, 0]
+    asked = [record.by.partition(":")[0] for record in events_page(guild_id)[:4]]
+    assert asked == ["operator", "source", "source", "operator"]
+
+
 def test_a_second_time_changes_nothing_and_says_so(demo: Demo) -> None:
     before = (demo.sign_ins, queue_snapshot(STARLING).version.partition(".")[2])
 

@@ -52,8 +52,11 @@ def mute_meeting(folder: Path, lines: Sequence[Line]) -> tuple[RecordedTrack, ..
 
 
 @pytest.fixture
-def quick(committed_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty database, and recordings that take no time."""
+def quick(
+    committed_db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any
+) -> None:
+    """An empty database, a data directory, and recordings that take no time."""
+    settings.DATA_DIR = tmp_path
     monkeypatch.setattr(demo_audio, "record_meeting", mute_meeting)
 
 
@@ -121,7 +124,7 @@ def test_without_speech_there_are_guilds_and_sign_ins_but_no_meetings(
 
     fill(tmp_path)
 
-    assert files(tmp_path) == [tmp_path / "demo.json"]
+    assert {path.name for path in files(tmp_path)} == {"demo.json", "queue.toml"}
     ada = User.objects.get(username="ada")
     assert [guild.name for guild in guild_list(UserId(ada.pk))] == ["Starling Guild"]
     assert queue_snapshot(STARLING).sessions == ()

@@ -19,7 +19,6 @@ from guildqueue.domain.order import SortKey
 from guildqueue.services.browse import events_page
 from guildqueue.services.bump import bump_job, bump_session
 from guildqueue.services.hold import hold_session
-from guildqueue.services.lane_request import guild_root
 from guildqueue.services.read_lane import guild_lane
 from guildqueue.services.register_guild import register_guild
 from guildqueue.services.requeue_bumped import requeue_job_bumped, requeue_session_bumped
@@ -151,19 +150,6 @@ def test_a_guild_whose_root_is_not_there_refuses_and_records(guild: GuildId) -> 
     assert outcome.refusal == "not-granted"
     assert "/nowhere/at/all" in outcome.note
     assert events_page(guild)[0].type == "PriorityRefused"
-
-
-def test_a_guild_without_a_root_has_its_folder_in_the_data_directory() -> None:
-    guild = register_guild(MAGPIE, name="Magpie")
-    [job_id] = tracks_alone(guild.id, 1)
-    folder = guild_root(guild)
-
-    assert folder == Path(settings.DATA_DIR) / "guilds" / str(MAGPIE)
-    assert bumped(job_id, MAGPIE).refusal == "not-granted"
-    assert not folder.exists()
-    folder.mkdir(parents=True)
-    assert bumped(job_id, MAGPIE).accepted
-    folder.rmdir()
 
 
 def test_the_record_names_the_meeting_and_what_moved(guild: GuildId) -> None:

@@ -3,14 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Required, TypedDict
-
-from django.conf import settings
 
 from guildqueue.domain.errors import GuildNotFound, QueueError, SessionNotFound
 from guildqueue.domain.grant import Asker, Verdict, judge
-from guildqueue.domain.guild import GuildRecord
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.lane import LanePlan, plan_bump, plan_sweep, plan_unbump
 from guildqueue.domain.lane_log import plan_effects
@@ -18,6 +14,7 @@ from guildqueue.domain.lane_outcome import LaneOutcome
 from guildqueue.domain.lane_refusals import NotGranted, SessionFinished
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
+from guildqueue.services.guild_root import guild_root
 from guildqueue.services.record import record_change, record_request
 from guildqueue.services.transaction import decided_in_transaction
 from guildqueue.store import guilds, lane, locks, sessions
@@ -75,21 +72,6 @@ class Decision:
 
 
 Decide = Callable[[], Decision]
-
-
-def guild_root(guild: GuildRecord) -> Path:
-    """Where the guild's declaration lies: its record's root, or its folder in the data directory.
-
-    Nothing ever makes that folder: whoever does is the operator.
-    """
-    return root_of(guild.id, guild.root)
-
-
-def root_of(guild_id: GuildId, recorded: str | None) -> Path:
-    """The same for whoever has read the record's root alone."""
-    if recorded is not None:
-        return Path(recorded)
-    return Path(settings.DATA_DIR) / "guilds" / str(guild_id)
 
 
 def answer(request: LaneRequest, decide: Decide) -> LaneOutcome:
