@@ -10,6 +10,7 @@ import structlog
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from console import away, measures
+from console.api.patience import patience_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -35,10 +36,19 @@ def correlation(get_response: Handler) -> Handler:
         given = request.headers.get("X-Request-ID", "")
         chosen = given if _ACCEPTED_ID.fullmatch(given) else secrets.token_hex(16)
         cast(Correlated, request).correlation_id = chosen
-        started = time.perf_counter()
+        patience = patience_of(request)
+        started = time.perf_counter() if patience is None else patience.began
         with structlog.contextvars.bound_contextvars(correlation_id=chosen):
             response = get_response(request)
-            _note(request, response, duration_s=time.perf_counter() - started)
+
+        def note() -> None:
+            with structlog.contextvars.bound_contextvars(correlation_id=chosen):
+                _note(request, response, duration_s=time.perf_counter() - started)
+
+        if patience is None:
+            note()
+        else:
+            patience.note = note
         response["X-Request-ID"] = chosen
         return response
 

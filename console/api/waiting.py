@@ -1,93 +1,127 @@
-"""A claim that waits for work: asked again and again, it holds no thread and no connection."""
+"""A claim that waits for work: asked again when there may be some, it holds no connection."""
 
 import asyncio
+import json
 import time
-from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from django.http import HttpRequest
 
+from console.api.patience import KEY, Patience
+from console.api.waiting_room import current_room
 from console.live.stopping import on_stop_signal
 
-KEY = "guildqueue.patience"
 Message = MutableMapping[str, Any]
 
 
-@dataclass(slots=True)
-class Patience:
-    """What one try found: ``wait_s`` is 0.0 but where there was nothing, and waiting is wanted."""
-
-    wait_s: float = 0.0
-
-
-def wait_if_empty(request: HttpRequest, wait_s: float) -> None:
-    """Say that the answer is an empty one, and for how long another one would be better.
-
-    Under WSGI, as with Django's test client, there is nobody to hear it.
-    """
-    patience = getattr(request, "scope", {}).get(KEY)
-    if isinstance(patience, Patience):
-        patience.wait_s = wait_s
-
-
 class Waiting:
-    """Django, asked once more every poll interval while it says that waiting is wanted.
+    """Django, asked once more at each wake-up, and each poll interval, while waiting is wanted.
 
-    Each try is a request of its own, let in anew. A caller who leaves ends it at the next try,
-    a server that stops with the answer as it is.
+    Each try is a request of its own, let in anew. A caller who leaves, and a server that stops,
+    end it with the answer as it is.
     """
 
     def __init__(self, django: Any) -> None:
         self._django = django
 
     async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-        began = time.monotonic()
+        began = time.perf_counter()
         body = await _read_body(receive)
         if body is None:
             return
-        stopping = _stop_event()
         gone = asyncio.ensure_future(_until_gone(receive))
-        told_to_stop = asyncio.ensure_future(stopping.wait())
+        stopping = asyncio.ensure_future(_stop_event().wait())
+        claim = _Claim(self._django, scope, body, gone, stopping, began)
         try:
-            while True:
-                patience = Patience()
-                answer = await self._ask({**scope, KEY: patience}, body, gone)
-                left_s = patience.wait_s - (time.monotonic() - began)
-                if left_s <= 0 or stopping.is_set() or gone.done():
-                    break
-                pause_s = min(settings.QUEUE_POLL_SECONDS, left_s)
-                await asyncio.wait(
-                    {gone, told_to_stop}, timeout=pause_s, return_when=asyncio.FIRST_COMPLETED
-                )
-                if gone.done() or stopping.is_set():
-                    break
-            for message in answer:
-                await send(message)
+            await claim.settle()
         finally:
             gone.cancel()
-            told_to_stop.cancel()
+            stopping.cancel()
+            if claim.patience.note is not None:
+                claim.patience.note()
+        for message in claim.answer:
+            await send(message)
 
-    async def _ask(
-        self, scope: Message, body: bytes, gone: "asyncio.Future[None]"
-    ) -> list[Message]:
-        """Django's answer to the request, complete and unsent."""
+
+@dataclass(slots=True)
+class _Claim:
+    """One claim, and the last answer to it: complete and unsent."""
+
+    django: Any
+    scope: Mapping[str, Any]
+    body: bytes
+    gone: "asyncio.Future[Any]"
+    stopping: "asyncio.Future[Any]"
+    began: float
+    patience: Patience = field(default_factory=Patience)
+    answer: list[Message] = field(default_factory=list)
+
+    async def settle(self) -> None:
+        """Ask until there is something, or nobody wants it any more."""
+        room = current_room()
+        n_wakes = room.n_wakes
+        await self._try()
+        if self._left_s <= 0:
+            return
+        with room.crowd(self._kind(), since=n_wakes) as crowd, crowd.joined() as called:
+            while self._left_s > 0:
+                await self._until(called)
+                async with room.may_try:
+                    if self._is_over or not crowd.lets_try(called):
+                        return
+                    await self._try()
+                if self._left_s > 0:
+                    crowd.rest(called)
+
+    @property
+    def _left_s(self) -> float:
+        return self.patience.wait_s - (time.perf_counter() - self.began)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.gone.done() or self.stopping.done()
+
+    def _kind(self) -> Hashable:
+        """The same for claims of which one finds nothing where another finds nothing.
+
+        Whoever waits has sent a body that is right.
+        """
+        rights = tuple(
+            value for name, value in self.scope["headers"] if name in {b"authorization", b"cookie"}
+        )
+        return rights, json.dumps(json.loads(self.body).get("filter"), sort_keys=True)
+
+    async def _until(self, called: asyncio.Event) -> None:
+        """Until it is our turn, it is over, or time is up."""
+        turn = asyncio.ensure_future(called.wait())
+        try:
+            await asyncio.wait(
+                {turn, self.gone, self.stopping},
+                timeout=self._left_s,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        finally:
+            turn.cancel()
+
+    async def _try(self) -> None:
+        self.patience = Patience(began=self.began)
         answer: list[Message] = []
-        unread = [{"type": "http.request", "body": body, "more_body": False}]
+        unread = [{"type": "http.request", "body": self.body, "more_body": False}]
 
         async def receive() -> Message:
             if unread:
                 return unread.pop()
-            await asyncio.shield(gone)
+            await asyncio.shield(self.gone)
             return {"type": "http.disconnect"}
 
         async def collect(message: Message) -> None:
             answer.append(message)
 
-        await self._django(scope, receive, collect)
-        return answer
+        await self.django({**self.scope, KEY: self.patience}, receive, collect)
+        self.answer = answer
 
 
 async def _read_body(receive: Any) -> bytes | None:

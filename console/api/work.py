@@ -5,8 +5,8 @@ from ninja import Body, Router
 
 from console.api.answers import answer
 from console.api.auth import lease_holder_of, within_scope
+from console.api.patience import wait_if_empty
 from console.api.schemas import REFUSALS
-from console.api.waiting import wait_if_empty
 from console.api.work_schemas import (
     ClaimWanted,
     JobPage,

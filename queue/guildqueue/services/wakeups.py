@@ -40,7 +40,9 @@ class WakeUps:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._expected_until = 0.0
-        self._stopped, self._stop = os.pipe()
+        # Its other end is readable once it is closed.
+        self._stopped, stop = os.pipe()
+        self._stop: int | None = stop
         self._n_failed = 0
 
     def expect(self) -> None:
@@ -48,20 +50,28 @@ class WakeUps:
         if not settings.QUEUE_WAKE_UPS:
             return
         with self._lock:
+            if self._stop is None:
+                return
             self._expected_until = time.monotonic() + LINGER_S
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="wake-ups", daemon=True)
                 self._thread.start()
 
-    def close(self) -> None:
-        """For good; gives the connection back, unless that would take more than a second."""
+    def stop(self) -> None:
+        """Give the connection back soon, for good; returns at once."""
         with self._lock:
-            thread, self._expected_until = self._thread, 0.0
-        os.close(self._stop)
+            self._expected_until = 0.0
+            if self._stop is not None:
+                os.close(self._stop)
+                self._stop = None
+
+    def close(self) -> None:
+        """Give the connection back, for good, unless that would take more than a second."""
+        self.stop()
+        with self._lock:
+            thread = self._thread
         if thread is not None:
             thread.join(1.0)
-        if thread is None or not thread.is_alive():
-            os.close(self._stopped)
 
     def _run(self) -> None:
         while self._left_s() > 0:
