@@ -1,7 +1,7 @@
 """Any requests in any order on a lane, judged after each by rules that share nothing with it."""
 
 from collections.abc import Collection, Mapping
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import ClassVar
 
 from hypothesis import strategies as st
@@ -52,6 +52,16 @@ def can_never_run(jobs: Jobs, target: str) -> bool:
     return is_bad or bool(closure & newer(jobs)) or in_ring(jobs, closure)
 
 
+def overlapping(jobs: Jobs) -> list[tuple[str, str]]:
+    """Pairs of which neither needs the other, and both need an unfinished third."""
+    below = {name: with_needs(jobs, jobs[name].needs) for name in live(jobs)}
+    return [
+        (one, other)
+        for one, other in combinations(sorted(below), 2)
+        if below[one] & below[other] and one not in below[other] and other not in below[one]
+    ]
+
+
 def in_ring(jobs: Jobs, closure: Collection[str]) -> bool:
     return any(needs_one_of(jobs, name, {name}) for name in closure)
 
@@ -88,8 +98,24 @@ class LaneMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.lane.jobs())
     @rule(data=st.data())
     def bump(self, data: st.DataObject) -> None:
+        self.ask_bump(data.draw(st.sampled_from(sorted(self.lane.jobs()))))
+
+    @precondition(lambda self: self.lane.jobs())
+    @rule(data=st.data())
+    def unbump(self, data: st.DataObject) -> None:
+        self.ask_unbump(data.draw(st.sampled_from(sorted(self.lane.jobs()))))
+
+    @precondition(lambda self: overlapping(self.lane.jobs()))
+    @rule(data=st.data())
+    def bump_and_take_back_two_that_share_a_need(self, data: st.DataObject) -> None:
+        pair = data.draw(st.sampled_from(overlapping(self.lane.jobs())))
+        for target in pair:
+            self.ask_bump(target)
+        for target in pair:
+            self.ask_unbump(target)
+
+    def ask_bump(self, target: str) -> None:
         before = self.lane.jobs()
-        target = data.draw(st.sampled_from(sorted(before)))
 
         answer = self.lane.bump(target)
 
@@ -97,11 +123,8 @@ class LaneMachine(RuleBasedStateMachine):
         assert answer.accepted is may, answer
         self.check(before, answer, named_of_before(before) | {target})
 
-    @precondition(lambda self: self.lane.jobs())
-    @rule(data=st.data())
-    def unbump(self, data: st.DataObject) -> None:
+    def ask_unbump(self, target: str) -> None:
         before = self.lane.jobs()
-        target = data.draw(st.sampled_from(sorted(before)))
 
         answer = self.lane.unbump(target)
 

@@ -1,8 +1,8 @@
 """The lane while others claim, move and bump: never a lease touched, always one after the other."""
 
 import random
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from itertools import permutations
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from guildqueue.domain.moves import Place
 from guildqueue.services.browse import events_page
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.move import move_session
+from guildqueue.services.unbump import unbump_session
 from guildqueue.store import lane as store
 from tests.builders import caller, complete, document_id, stored_session, track_ids
 from tests.conftest import ServerLog
@@ -25,6 +26,7 @@ from tests.db.lane_requests import (
     bumped_session,
     lane,
     named,
+    operator,
     rooted_guild,
     tracks_alone,
     unbumped,
@@ -63,6 +65,28 @@ def test_five_workers_at_once_take_exactly_the_first_five_of_the_lane(guild: Gui
     )
 
     assert sorted(taken) == sorted(wanted[:5])
+
+
+def test_five_claims_open_at_once_take_the_first_five_of_the_lane_in_its_order(
+    guild: GuildId,
+) -> None:
+    jobs = tracks_alone(guild, 12)
+    wanted = [jobs[n] for n in (11, 3, 7, 1, 9, 5)]
+    for job_id in wanted:
+        bumped(job_id)
+
+    taken: list[JobId] = []
+    with ExitStack() as workers:
+        for n in range(5):
+            # None of the transactions before has ended: each claim passes over what they hold.
+            workers.enter_context(
+                half_done(
+                    lambda n=n: taken.extend(lease.job.id for lease in claim(f"w{n}")), commit=True
+                )
+            )
+
+    assert taken == wanted[:5]
+    assert [row[0] for row in leases()] == sorted(wanted[:5])
 
 
 def test_one_worker_takes_the_lane_in_its_order_and_then_the_others(guild: GuildId) -> None:
@@ -158,17 +182,63 @@ def outcome_of(
     guild: GuildId, asked: tuple[tuple[Callable[[JobId], object], JobId], ...]
 ) -> object:
     """The lane that requests one after the other give, taken back afterwards."""
+    return taken_back(lambda: (lane(), named()), [lambda v=v, j=j: v(j) for v, j in asked])
+
+
+def taken_back(read: Callable[[], object], asked: Iterable[Callable[[], object]]) -> object:
+    """What ``read`` finds once each has been asked for in turn; none of it stays."""
     with transaction.atomic():
-        for verb, job_id in asked:
-            verb(job_id)
-        found = (lane(), named())
+        for ask in asked:
+            with suppress(QueueError):
+                ask()
+        found = read()
         transaction.set_rollback(True)
     return found
 
 
-def test_moves_and_bumps_at_once_never_deadlock_and_are_one_after_the_other(
-    guild: GuildId, server_log: ServerLog
+def order_of(guild: GuildId) -> object:
+    """All that decides the order of the guild's claims."""
+    numbered = query("SELECT id, priority FROM guildqueue_job ORDER BY id")
+    return (lane(guild), named(guild), numbered)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_moves_and_bumps_at_once_give_one_of_the_serial_results(
+    guild: GuildId, server_log: ServerLog, seed: int
 ) -> None:
+    chance = random.Random(seed)
+    sessions = [stored_session(guild, n_tracks=2) for _ in range(4)]
+    bumped_session(sessions[0])
+
+    def moving() -> Callable[[], object]:
+        moved, neighbour = chance.sample(sessions, 2)
+        place = chance.choice([Place.BEFORE, Place.AFTER])
+        return lambda: move_session(
+            moved, guild_id=guild, place=place, neighbour=neighbour, caller=caller()
+        )
+
+    def asking() -> Callable[[], object]:
+        session = chance.choice(sessions)
+        job_id = chance.choice([*track_ids(session), document_id(session)])
+        return chance.choice(
+            [
+                lambda: bumped_session(session),
+                lambda: bumped(job_id),
+                lambda: unbumped(job_id),
+                lambda: unbump_session(session, guild_id=guild, asker=operator()),
+            ]
+        )
+
+    asked = [moving(), asking(), moving(), asking()]
+    possible = [taken_back(lambda: order_of(guild), turn) for turn in permutations(asked)]
+
+    together(*asked)
+
+    assert order_of(guild) in possible
+    assert not server_log.has_deadlock()
+
+
+def test_many_moves_and_bumps_at_once_never_deadlock(guild: GuildId, server_log: ServerLog) -> None:
     sessions = [stored_session(guild, n_tracks=2) for _ in range(6)]
     chance = random.Random(11)
 
