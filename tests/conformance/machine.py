@@ -105,7 +105,7 @@ class LaneMachine(RuleBasedStateMachine):
     def unbump(self, data: st.DataObject) -> None:
         self.ask_unbump(data.draw(st.sampled_from(sorted(self.lane.jobs()))))
 
-    @precondition(lambda self: overlapping(self.lane.jobs()))
+    @precondition(lambda self: bool(overlapping(self.lane.jobs())))
     @rule(data=st.data())
     def bump_and_take_back_two_that_share_a_need(self, data: st.DataObject) -> None:
         pair = data.draw(st.sampled_from(overlapping(self.lane.jobs())))

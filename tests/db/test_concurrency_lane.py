@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -76,14 +77,14 @@ def test_five_claims_open_at_once_take_the_first_five_of_the_lane_in_its_order(
         bumped(job_id)
 
     taken: list[JobId] = []
+
+    def take() -> None:
+        taken.extend(lease.job.id for lease in claim(f"w{len(taken)}"))
+
     with ExitStack() as workers:
-        for n in range(5):
+        for _ in range(5):
             # None of the transactions before has ended: each claim passes over what they hold.
-            workers.enter_context(
-                half_done(
-                    lambda n=n: taken.extend(lease.job.id for lease in claim(f"w{n}")), commit=True
-                )
-            )
+            workers.enter_context(half_done(take, commit=True))
 
     assert taken == wanted[:5]
     assert [row[0] for row in leases()] == sorted(wanted[:5])
@@ -182,7 +183,7 @@ def outcome_of(
     guild: GuildId, asked: tuple[tuple[Callable[[JobId], object], JobId], ...]
 ) -> object:
     """The lane that requests one after the other give, taken back afterwards."""
-    return taken_back(lambda: (lane(), named()), [lambda v=v, j=j: v(j) for v, j in asked])
+    return taken_back(lambda: (lane(), named()), [partial(verb, job_id) for verb, job_id in asked])
 
 
 def taken_back(read: Callable[[], object], asked: Iterable[Callable[[], object]]) -> object:
