@@ -8,7 +8,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext_lazy
 
 from guildqueue.domain.errors import InvalidInput
-from guildqueue.domain.ids import BIGINT_MAX, SessionId
+from guildqueue.domain.ids import BIGINT_MAX, EventId, SessionId
 from guildqueue.domain.moves import Place, check_move, parse_neighbour
 
 
@@ -18,6 +18,17 @@ class SignInForm(AuthenticationForm):
     def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, *args, label_suffix="", **kwargs)
         self.fields["username"].widget.attrs["maxlength"] = 150
+
+
+class LaneForm(forms.Form):
+    """Why something runs next, or no longer; people may leave it out."""
+
+    reason = forms.CharField(
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text=gettext_lazy("Everybody who sees this queue reads it, here and in the history."),
+    )
 
 
 class HoldForm(forms.Form):
@@ -44,6 +55,15 @@ def parse_after(sent: QueryDict) -> SessionId | None:
     """The session that a page of the queue starts behind; raises InvalidInput for no id."""
     value = sent.get("after")
     return None if value is None else parse_neighbour(value)
+
+
+def parse_before(sent: QueryDict) -> EventId | None:
+    """The record that a page of the history starts behind; raises InvalidInput for no id."""
+    value = sent.get("before")
+    try:
+        return None if value is None else EventId(parse_neighbour(value))
+    except InvalidInput as error:
+        raise InvalidInput("before", value, error.allowed) from error
 
 
 def parse_place_number(sent: QueryDict) -> int | None:

@@ -8,10 +8,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext, pgettext_lazy
 
-from guildqueue.domain.principal import PrincipalKind
+from guildqueue.domain.principal import PrincipalKind, split_asked
 from guildqueue.domain.snapshot import LastMove, WaitsFor
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
+TITLE_UP_TO = 80
+CONSOLE_SPELLED = "source:console"
 
 WAITS_FOR_WORDS = {
     WaitsFor.HOLD: gettext_lazy("waits for a release"),
@@ -127,6 +129,41 @@ def principal_words(by: str) -> str:
     kind, _, name = by.partition(":")
     form = PRINCIPAL_WORDS.get(kind)  # type: ignore[call-overload]  # a StrEnum is its text
     return str(form).format(name=name) if form and name else by
+
+
+def via_words(by: str) -> str:
+    """By way of which automation somebody asked: ``from the console``."""
+    if by == CONSOLE_SPELLED:
+        return _("from the console")
+    return _("by way of %(source)s") % {"source": principal_words(by)}
+
+
+def asked_words(spelled: str) -> str:
+    """Who let something run next: ``ada, from the console``; ``spelled`` is as a job keeps it."""
+    by, behind = split_asked(spelled)
+    if behind is None:
+        return principal_words(by)
+    return _("%(who)s, %(via)s") % {"who": principal_words(behind), "via": via_words(by)}
+
+
+def placed_words(spelled: Iterable[str]) -> str:
+    """Who placed what runs next, each of them once, in the order of their first."""
+    names = list(dict.fromkeys(map(asked_words, spelled)))
+    if not names:
+        return _("in the order in which it was asked for")
+    if len(names) == 1:
+        return _("placed by %(who)s") % {"who": names[0]}
+    if len(names) == 2:
+        return _("placed by %(who)s; %(other)s") % {"who": names[0], "other": names[1]}
+    n_others = len(names) - 1
+    return ngettext(
+        "placed by %(who)s and %(n)s other", "placed by %(who)s and %(n)s others", n_others
+    ) % {"who": names[0], "n": number_words(n_others)}
+
+
+def short(title: str) -> str:
+    """As much of a title as a sentence can carry."""
+    return title if len(title) <= TITLE_UP_TO else f"{title[:TITLE_UP_TO]}…"
 
 
 def move_words(move: LastMove) -> str:

@@ -11,6 +11,7 @@ from console.api.answers import answer
 from console.api.auth import Visitor
 from console.api.problems import LANE_STATUS, problem
 from console.api.schemas import REFUSALS, LaneAnswer, LaneAsked, LaneProblem, PathId
+from console.lane import CONSOLE
 from guildqueue.domain.grant import Asker
 from guildqueue.domain.guild import GuildRecord
 from guildqueue.domain.ids import JobId, SessionId
@@ -22,8 +23,6 @@ router = Router(tags=["lane"])
 JOB = "/guilds/{bigid:guild_id}/jobs/{bigid:job_id}"
 SESSION = "/guilds/{bigid:guild_id}/sessions/{bigid:session_id}"
 NOTHING_SAID = LaneAsked()
-# The console is an automation like any other: a guild's declaration lists it, or it may not.
-CONSOLE = "console"
 ANSWERS = {200: LaneAnswer, 409: LaneAnswer, **REFUSALS, 403: LaneProblem, 404: LaneProblem}
 
 

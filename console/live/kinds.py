@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import assert_never, cast
 
 from console.live.authority import Admitted, Asked, Credential
-from console.live.subjects import GuildQueue, Meeting, OwnGuilds, Subject
+from console.live.subjects import GuildHistory, GuildQueue, Meeting, OwnGuilds, Subject
 from guildqueue.domain.ids import GuildId, SessionId, UserId
 
 Ids = Mapping[str, int]
@@ -16,6 +16,7 @@ class Shown(Enum):
     """What a stream can show."""
 
     QUEUE = auto()
+    HISTORY = auto()
     SESSION = auto()
     GUILDS = auto()
 
@@ -44,6 +45,8 @@ def subject_of(kind: Kind, admitted: Admitted, ids: Ids) -> Subject:
     match kind.shows:
         case Shown.QUEUE:
             return GuildQueue(GuildId(ids["guild_id"]))
+        case Shown.HISTORY:
+            return GuildHistory(GuildId(ids["guild_id"]))
         case Shown.SESSION:
             return Meeting(SessionId(ids["session_id"]), cast(GuildId, admitted.guild_id))
         case Shown.GUILDS:
@@ -64,6 +67,12 @@ KINDS = (
         route="guilds/<bigid:guild_id>/stream",
         for_machines=False,
         shows=Shown.QUEUE,
+    ),
+    Kind(
+        name="guild-history-stream",
+        route="guilds/<bigid:guild_id>/history/stream",
+        for_machines=False,
+        shows=Shown.HISTORY,
     ),
     Kind(name="guild-list-stream", route="guilds/stream", for_machines=False, shows=Shown.GUILDS),
     Kind(

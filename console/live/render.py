@@ -1,25 +1,31 @@
 """What goes to open pages as HTML: the same fragments that the pages begin with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC
 
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
-from console.views.meeting import meeting
-from console.views.queue_rows import queue_page, quick_actions
+from console.lane import Board
+from console.views.contexts import history_context, queue_context, session_context
+from guildqueue.domain.ids import GuildId
+from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.session_detail import SessionDetail
 from guildqueue.domain.snapshot import QueueSnapshot
 from guildqueue.services.browse import GuildList
 
 
-def render_queue(snapshot: QueueSnapshot, language: str) -> str:
+def render_queue(board: Board[QueueSnapshot], language: str) -> str:
     """The inside of ``#queue``; the same for every viewer who reads that language."""
     with _spoken(language):
-        page, rules = queue_page(snapshot), quick_actions(snapshot)
-        context = {"snapshot": snapshot, "page": page, "rules": rules, "after": None}
-        return render_to_string("guilds/_queue.html", context)
+        return render_to_string("guilds/_queue.html", queue_context(board))
+
+
+def render_history(guild_id: GuildId, records: Sequence[LedgerRecord], language: str) -> str:
+    """The inside of ``#history``; the same for every viewer who reads that language."""
+    with _spoken(language):
+        return render_to_string("guilds/_history.html", history_context(guild_id, records))
 
 
 def render_guild_list(found: GuildList, language: str) -> str:
@@ -29,12 +35,10 @@ def render_guild_list(found: GuildList, language: str) -> str:
         return render_to_string("guilds/_list.html", context)
 
 
-def render_session(detail: SessionDetail, language: str) -> str:
+def render_session(board: Board[SessionDetail], language: str) -> str:
     """The inside of ``#session``; the same for every viewer who reads that language."""
     with _spoken(language):
-        context = {"detail": detail, "entry": detail.entry, "meeting": meeting(detail)}
-        context |= {"at": timezone.now(), "back": "session"}
-        return render_to_string("sessions/_session.html", context)
+        return render_to_string("sessions/_session.html", session_context(board))
 
 
 @contextmanager

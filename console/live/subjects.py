@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from console.api.answers import one_line, snapshot_body
+from console.lane import queue_board, session_board
 from console.live.frames import Frame, frame
-from console.live.render import render_guild_list, render_queue, render_session
+from console.live.render import render_guild_list, render_history, render_queue, render_session
 from console.live.work import Work
 from guildqueue.domain.ids import GuildId, SessionId, UserId
 from guildqueue.domain.version import parse_version
-from guildqueue.services.browse import guild_lists, session_detail
+from guildqueue.services.browse import History, guild_lists, history, session_detail
 from guildqueue.services.snapshot import queue_snapshot
 
 JSON = "json"
@@ -62,14 +63,29 @@ class GuildQueue(Subject):
     kind: ClassVar[str] = "queue"
 
     def read(self) -> Reading:
-        return Reading.of(queue_snapshot(self.guild_id), [self.guild_id])
+        return Reading.of(queue_board(queue_snapshot(self.guild_id)), [self.guild_id])
 
     def frame(self, found: Reading, form: str) -> Frame:
-        version = found.value.version
         if form == JSON:
-            line = one_line(snapshot_body(found.value))
-            return frame(line, name="snapshot", version=version)
-        return frame(render_queue(found.value, form), version=version)
+            snapshot = found.value.shown
+            line = one_line(snapshot_body(snapshot))
+            return frame(line, name="snapshot", version=snapshot.version)
+        return frame(render_queue(found.value, form), version=found.value.version)
+
+
+@dataclass(frozen=True, slots=True)
+class GuildHistory(Subject):
+    """The newest page of a guild's ledger."""
+
+    guild_id: GuildId
+    kind: ClassVar[str] = "history"
+
+    def read(self) -> Reading:
+        return Reading.of(history(self.guild_id), [self.guild_id])
+
+    def frame(self, found: Reading, form: str) -> Frame:
+        page: History = found.value
+        return frame(render_history(self.guild_id, page.records, form), version=page.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,7 @@ class Meeting(Subject):
     kind: ClassVar[str] = "session"
 
     def read(self) -> Reading:
-        return Reading.of(session_detail(self.session_id), [self.guild_id])
+        return Reading.of(session_board(session_detail(self.session_id)), [self.guild_id])
 
     def frame(self, found: Reading, form: str) -> Frame:
         return frame(render_session(found.value, form), version=found.value.version)

@@ -24,6 +24,8 @@ register.filter("duration", words.duration_words)
 register.filter("people", words.people_words)
 register.filter("tracks_count", words.tracks_count)
 register.filter("principal", words.principal_words)
+register.filter("asked", words.asked_words)
+register.filter("placed", words.placed_words)
 register.filter("move_words", words.move_words)
 register.filter("rule_words", words.rule_words)
 register.filter("job_state", words.job_state_words)
@@ -76,7 +78,8 @@ def menu(row: Row) -> SafeString:
     the ids are filled in: of a page of 200 rows that takes 20 ms.
     """
     ends = (_UP if row.up else row.up, _DOWN if row.down else row.down)
-    markup = _menu(get_language(), row.entry.is_movable, row.entry.held, *ends)
+    lane = (row.may_bump, row.may_unbump)
+    markup = _menu(get_language(), row.entry.is_movable, row.entry.held, lane, *ends)
     for blank, text in ((_ID, row.id), (_URL, row.url), (_UP, row.up), (_DOWN, row.down)):
         markup = markup.replace(blank, text or "")
     return mark_safe(markup)  # noqa: S308 - a template's output, ids and addresses filled in
@@ -84,9 +87,15 @@ def menu(row: Row) -> SafeString:
 
 @lru_cache
 def _menu(
-    _language: str | None, is_movable: bool, is_held: bool, up: str | None, down: str | None
+    _language: str | None,
+    is_movable: bool,
+    is_held: bool,
+    lane: tuple[bool, bool],
+    up: str | None,
+    down: str | None,
 ) -> str:
     shape = {"is_movable": is_movable, "is_held": is_held, "up": up, "down": down}
+    shape |= {"may_bump": lane[0], "may_unbump": lane[1]}
     markup = render_to_string("sessions/_menu.html", {"id": _ID, "url": _URL, **shape})
     return _BETWEEN_TAGS.sub("><", markup).strip()
 

@@ -8,11 +8,10 @@ from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 
 from console.forms import parse_after
-from console.views.meeting import meeting
-from console.views.queue_rows import queue_page, quick_actions
+from console.lane import queue_board, session_board
+from console.views.contexts import queue_context, session_context
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.services.browse import session_detail
@@ -23,16 +22,12 @@ def queue_response(
     request: HttpRequest, guild_id: GuildId, *, after: SessionId | None = None, status: int = 200
 ) -> HttpResponse:
     """The queue as it is now: the page, or its live inside alone for htmx."""
-    snapshot = queue_snapshot(guild_id, after=after)
-    context = {
-        "snapshot": snapshot,
-        "guild": {"id": guild_id, "name": snapshot.guild_name},
-        "page": queue_page(snapshot, after=after),
-        "rules": quick_actions(snapshot),
-        "after": after,
-    }
+    board = queue_board(queue_snapshot(guild_id, after=after))
+    context = queue_context(board, after=after)
     if is_scripted(request):
-        return _fragment(request, "guilds/_queue.html", context, snapshot.version, status)
+        return _fragment(request, "guilds/_queue.html", context, board.version, status)
+    context |= {"version": board.version}
+    context |= {"guild": {"id": guild_id, "name": board.shown.guild_name}}
     return render(request, "guilds/queue.html", context, status=status)
 
 
@@ -40,11 +35,11 @@ def session_response(
     request: HttpRequest, session_id: SessionId, *, status: int = 200
 ) -> HttpResponse:
     """One meeting as it is now: the page, or its live inside alone for htmx."""
-    detail = session_detail(session_id)
-    context = {"detail": detail, "entry": detail.entry, "meeting": meeting(detail)}
-    context |= {"at": timezone.now(), "back": "session"}
+    board = session_board(session_detail(session_id))
+    context = session_context(board)
     if is_scripted(request):
-        return _fragment(request, "sessions/_session.html", context, detail.version, status)
+        return _fragment(request, "sessions/_session.html", context, board.version, status)
+    context |= {"version": board.version}
     return render(request, "sessions/show.html", context, status=status)
 
 

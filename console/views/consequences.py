@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.words import job_state_words
+from console.views.queue_rows import may_run_next
+from console.words import job_state_words, waits_for_words
 from guildqueue.domain.job import OUTSTANDING, JobState, Kind
-from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry, SessionState
+from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry, SessionState, WaitsFor
+
+# What keeps a job from running whatever its place is.
+STAYS = (WaitsFor.HOLD, WaitsFor.NOT_BEFORE, WaitsFor.CAP)
 
 
 def cancelling(entry: SessionEntry) -> str:
@@ -76,6 +80,27 @@ def holding(entry: SessionEntry) -> str:
         "it. It keeps its place in line.",
         n_running,
     ) % {"n": n_running}
+
+
+def bumping(entry: SessionEntry) -> str:
+    """What it means that the session runs next; "" where it does by name, or nothing is left."""
+    if not may_run_next(entry):
+        return ""
+    ahead = _(
+        "It runs after what is running now and what was said to run next before it, and ahead of "
+        "everything else."
+    )
+    kept = _("It %(why)s, though: that stays, and so does its place.")
+    if entry.waits_for not in STAYS:
+        return ahead
+    return f"{ahead} {kept % {'why': waits_for_words(entry.waits_for)}}"
+
+
+def unbumping(entry: SessionEntry) -> str:
+    """What a take-back would do; "" where nobody said that the session runs next."""
+    if not entry.named:
+        return ""
+    return _("It goes back to its place in the order, with what only it had pulled ahead.")
 
 
 def releasing(entry: SessionEntry) -> str:

@@ -10,14 +10,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import administered_guild, caller_of, user_id_of
-from console.forms import HoldForm, parse_after
+from console.forms import HoldForm, parse_after, parse_before
 from console.views import outcomes
 from console.views.answers import queue_response, see_queue
 from console.views.consequences import releasing_guild
+from console.views.contexts import history_context
 from console.views.pages import guild_page
 from console.views.refusals import says_guild_refusals
 from guildqueue.domain.errors import InvalidInput
-from guildqueue.services.browse import guild_lists
+from guildqueue.services import browse
 from guildqueue.services.hold import hold_guild, release_guild
 from guildqueue.services.snapshot import queue_snapshot
 
@@ -27,7 +28,7 @@ from guildqueue.services.snapshot import queue_snapshot
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
-    found = guild_lists([user_id])[user_id]
+    found = browse.guild_lists([user_id])[user_id]
     context = {"guilds": found.guilds, "version": found.version, "at": timezone.now()}
     return render(request, "guilds/index.html", context)
 
@@ -42,6 +43,20 @@ def queue(request: HttpRequest, guild_id: int) -> HttpResponse:
     except InvalidInput:
         messages.info(request, _("The queue changed meanwhile. This is its front."))
         return see_queue(request, guild.id)
+
+
+@guild_page
+@require_safe
+def history(request: HttpRequest, guild_id: int) -> HttpResponse:
+    guild = administered_guild(request, guild_id)
+    before = parse_before(request.GET)
+    if before is not None:
+        version, records = "", browse.events_page(guild.id, before=before)
+    else:
+        version, records = browse.history(guild.id)
+    context = history_context(guild.id, records, is_first=before is None)
+    context |= {"guild": guild, "version": version}
+    return render(request, "guilds/history.html", context)
 
 
 @guild_page

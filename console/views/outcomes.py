@@ -6,6 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from console.words import short
 from guildqueue.domain.errors import (
     InLane,
     NeighbourLeftQueue,
@@ -16,9 +17,11 @@ from guildqueue.domain.errors import (
     RequestRefused,
     SessionLeftQueue,
 )
+from guildqueue.domain.lane_outcome import LaneOutcome
+from guildqueue.domain.lane_refusals import LaneRefusal
+from guildqueue.domain.snapshot import SessionEntry
 from guildqueue.services.move import MoveOutcome
 
-TITLE_UP_TO = 80
 REASONS: dict[type[RequestRefused], str | Promise] = {
     SessionLeftQueue: gettext_lazy("%(title)s has left the queue."),
     NeighbourLeftQueue: gettext_lazy("the session to move it next to has left the queue."),
@@ -27,6 +30,21 @@ REASONS: dict[type[RequestRefused], str | Promise] = {
     NothingToRequeue: gettext_lazy("everything of %(title)s is still waiting or running."),
     PriorityExhausted: gettext_lazy("the numbers behind the order are used up there."),
     QueueBusy: gettext_lazy("others changed the queue at the same moment. Try again."),
+}
+LANE_REASONS: dict[LaneRefusal, str | Promise] = {
+    **{word: gettext_lazy("the queue cannot do that as it stands.") for word in LaneRefusal},
+    LaneRefusal.NOT_GRANTED: gettext_lazy(
+        "this guild does not let the console say what runs next."
+    ),
+    LaneRefusal.FINISHED: gettext_lazy("nothing of %(title)s is waiting or running any more."),
+    LaneRefusal.DEPENDENCY_FAILED: gettext_lazy(
+        "%(title)s needs a track that failed or was cancelled. Requeue that track, or leave it out "
+        "of the document."
+    ),
+    LaneRefusal.DEPENDENCY_RING: gettext_lazy("jobs of %(title)s wait for each other."),
+    LaneRefusal.NEWER_RELEASE: gettext_lazy("a newer release wrote jobs that %(title)s needs."),
+    LaneRefusal.STILL_NEEDED: gettext_lazy("something else that runs next needs %(title)s."),
+    LaneRefusal.BUSY: gettext_lazy("others changed the queue at the same moment. Try again."),
 }
 REFUSALS: dict[str, str | Promise] = {
     "moved": gettext_lazy("Not moved: %(why)s"),
@@ -94,6 +112,30 @@ def dropped(name: str, changed: bool) -> str:
     return _("Nothing to do: no document waits for the track of %(name)s.") % said
 
 
+def bumped(entry: SessionEntry, outcome: LaneOutcome) -> str:
+    """A bump's outcome; ``entry`` is the session as it was before."""
+    said = {"title": short(entry.title)}
+    if outcome.moved:
+        return _("%(title)s runs next.") % said
+    if outcome.already:
+        return _("Nothing to do: %(title)s runs next already.") % said
+    return _("Nothing to do: nothing of %(title)s is waiting or running any more.") % said
+
+
+def unbumped(entry: SessionEntry, outcome: LaneOutcome) -> str:
+    said = {"title": short(entry.title)}
+    if outcome.removed:
+        return _("%(title)s no longer runs next.") % said
+    return _("Nothing to do: nobody had said that %(title)s runs next.") % said
+
+
+def lane_refused(verb: str, refusal: LaneRefusal, title: str) -> str:
+    """Why the console's bump or un-bump was refused."""
+    why = str(LANE_REASONS[refusal]) % {"title": short(title)}
+    sentence = _("Not taken back: %(why)s") if verb == "unbump" else _("Not run next: %(why)s")
+    return f"{sentence % {'why': why}} {_('The list is up to date.')}"
+
+
 def ruled(title: str, changed: Sequence[object]) -> str:
     """A quick action's outcome; ``changed`` are the sessions whose number was written."""
     if not changed:
@@ -101,11 +143,6 @@ def ruled(title: str, changed: Sequence[object]) -> str:
     else:
         said = _("“%(rule)s” is applied.")
     return said % {"rule": title}
-
-
-def short(title: str) -> str:
-    """As much of a title as a sentence can carry."""
-    return title if len(title) <= TITLE_UP_TO else f"{title[:TITLE_UP_TO]}…"
 
 
 def refused(verb: str, error: RequestRefused, title: str, *, moved_id: int = 0) -> str:

@@ -1,7 +1,7 @@
 """A guild's queue laid out for the page: which section a session stands in, and next to whom."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -20,7 +20,7 @@ class Row:
     Markup, as numbers would be formatted for the reader's language, and as both stand 20 times
     in a row: escaping them again took a third of the page's time. ``up`` and ``down`` are the
     ``to`` of a move past the neighbour, "" at an end of the list, None where the neighbour
-    stands on a page that is not here.
+    stands on a page that is not here. ``lane_open`` where the console may say what runs next.
     """
 
     entry: SessionEntry
@@ -28,6 +28,16 @@ class Row:
     url: SafeString
     up: str | None = None
     down: str | None = None
+    lane_open: bool = False
+
+    @property
+    def may_bump(self) -> bool:
+        """It does not run next by name already, so somebody may say that it does."""
+        return self.lane_open and may_run_next(self.entry)
+
+    @property
+    def may_unbump(self) -> bool:
+        return self.lane_open and self.entry.named
 
     @property
     def state_template(self) -> str:
@@ -49,10 +59,22 @@ class QueuePage:
     def is_empty(self) -> bool:
         return not (self.running or self.lane or self.waiting or self.recording or self.finished)
 
+    @property
+    def placed_by(self) -> tuple[str, ...]:
+        """Who let the sessions of the lane run next, as their jobs spell it."""
+        return tuple(row.entry.bump.by for row in self.lane if row.entry.bump is not None)
 
-def queue_page(snapshot: QueueSnapshot, *, after: SessionId | None = None) -> QueuePage:
+
+def may_run_next(entry: SessionEntry) -> bool:
+    """Whether a bump of the session would find something to do."""
+    return entry.is_outstanding and not (entry.in_lane and entry.named)
+
+
+def queue_page(
+    snapshot: QueueSnapshot, *, after: SessionId | None = None, lane_open: bool = False
+) -> QueuePage:
     """The rows of ``snapshot``, whose first session follows session ``after`` in line."""
-    rows = tuple(_rows(snapshot, after))
+    rows = tuple(replace(row, lane_open=lane_open) for row in _rows(snapshot, after))
     running = tuple(r for r in rows if r.entry.jobs.running)
     lane = tuple(r for r in rows if r.entry.in_lane and not r.entry.jobs.running)
     shown = {id(row) for row in (*running, *lane)}

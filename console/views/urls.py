@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 
 from console import converters  # noqa: F401 - importing registers bigid
 from console.forms import SignInForm
-from console.views import downloads, guilds, moves, rules, sessions, tracks
+from console.views import downloads, guilds, lane, moves, rules, sessions, tracks
 
 SIGN_IN = LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -16,11 +16,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("guilds/", guilds.index, name="guild-list"),
     path("guilds/<bigid:guild_id>/", guilds.queue, name="guild-queue-show"),
+    path("guilds/<bigid:guild_id>/history", guilds.history, name="guild-history"),
     path("guilds/<bigid:guild_id>/hold", guilds.hold, name="guild-hold"),
     path("guilds/<bigid:guild_id>/release", guilds.release, name="guild-release"),
     path("guilds/<bigid:guild_id>/rules/<slug:rule>", rules.preview, name="guild-rule-preview"),
     path("sessions/<bigid:session_id>/", sessions.show, name="session-show"),
     path("sessions/<bigid:session_id>/move", moves.move, name="session-move"),
+    path("sessions/<bigid:session_id>/bump", lane.bump, name="session-bump"),
+    path("sessions/<bigid:session_id>/unbump", lane.unbump, name="session-unbump"),
     path("sessions/<bigid:session_id>/hold", sessions.hold, name="session-hold"),
     path("sessions/<bigid:session_id>/release", sessions.release, name="session-release"),
     path("sessions/<bigid:session_id>/cancel", sessions.cancel, name="session-cancel"),

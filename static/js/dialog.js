@@ -2,7 +2,7 @@
 import { ask } from "./post.js";
 import { startPreview } from "./preview.js";
 
-const ASKING = /\/(move|hold|cancel|requeue|drop|rules\/[a-z-]+)$/;
+const ASKING = /\/(move|bump|unbump|hold|release|cancel|requeue|drop|rules\/[a-z-]+)$/;
 
 /** Whether a link leads to a page that asks. */
 export function asks(href, origin) {

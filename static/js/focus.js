@@ -7,14 +7,14 @@ export function controlOf(id) {
 }
 
 /**
- * The ids to try, best first, for focus that was on `id`: itself, its row's menu, the same
- * control of the rows that followed, then of those before, nearest first.
+ * The ids to try, best first, for focus that was on `id`: itself, its row's menu by either name,
+ * the same control of the rows that followed, then of those before, nearest first.
  */
 export function candidates(id, following, preceding) {
   const found = controlOf(id);
   if (!found) return [id];
   const rows = [...following, ...preceding.toReversed()];
-  const own = [id, `move-${found.session}`];
+  const own = [id, `move-${found.session}`, `more-${found.session}`];
   return [...own, ...rows.flatMap((row) => [`${found.control}-${row}`, `move-${row}`])];
 }
 

@@ -2,10 +2,13 @@
 
 const PATIENCE_MS = 10_000;
 
-/** What an answer means: "shown", "form", "sign-in", "outdated", "gone", "refused" or "failed". */
-export function meaningOf(status, redirect) {
+/**
+ * What an answer means: "shown", "form", "sign-in", "outdated", "gone", "refused" or "failed".
+ * `brings` is whether it brings a list: who may not do something is still shown what is there.
+ */
+export function meaningOf(status, redirect, brings = false) {
   if (redirect) return "sign-in";
-  if (status === 200 || status === 409) return "shown";
+  if (status === 200 || status === 409 || (status === 403 && brings)) return "shown";
   const meanings = { 400: "refused", 403: "outdated", 404: "gone", 422: "form" };
   return meanings[status] ?? "failed";
 }
@@ -32,7 +35,8 @@ export async function ask(url, fields) {
     const redirect = response.headers.get("HX-Redirect");
     const html = await response.text();
     const { version, said } = answerIn(response.headers.get("HX-Trigger"));
-    return { meaning: meaningOf(response.status, redirect), redirect, html, version, said };
+    const meaning = meaningOf(response.status, redirect, Boolean(version));
+    return { meaning, redirect, html, version, said };
   } catch {
     return { meaning: "failed", said: [] };
   }

@@ -2,7 +2,7 @@
 import { keepFocus } from "./focus.js";
 import { mayReplace, newer } from "./version.js";
 
-const ROOTS = "#queue, #session, #guilds";
+const ROOTS = "#queue, #session, #history, #guilds";
 
 /**
  * The page's region, or null. `prepare(fragment)` makes server markup what is shown here, so

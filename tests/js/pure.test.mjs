@@ -30,7 +30,7 @@ test("a row is moved by others if its last move is another one and not one's own
 test("focus falls to the same control of the nearest row that is left", () => {
   assert.deepEqual(controlOf("first-77"), { control: "first", session: "77" });
   assert.deepEqual(candidates("grip-5", ["6"], ["3", "4"]), [
-    "grip-5", "move-5", "grip-6", "move-6", "grip-4", "move-4", "grip-3", "move-3",
+    "grip-5", "move-5", "more-5", "grip-6", "move-6", "grip-4", "move-4", "grip-3", "move-3",
   ]);
   assert.deepEqual(candidates("pause", [], []), ["pause"]);
 });
@@ -57,6 +57,7 @@ test("an answer means what its status says, and a redirect a sign-in", () => {
   assert.deepEqual([200, 409, 422, 400, 403, 404, 500, 503].map((s) => meaningOf(s, null)), [
     "shown", "shown", "form", "refused", "outdated", "gone", "failed", "failed",
   ]);
+  assert.equal(meaningOf(403, null, true), "shown");
   assert.equal(meaningOf(401, "/accounts/login/?next=/"), "sign-in");
 });
 
@@ -80,6 +81,7 @@ test("a drag that was cancelled or let go elsewhere was not dropped", () => {
 test("only our own pages that ask are shown in a dialog", () => {
   const here = "https://queue.example";
   assert.equal(asks("/sessions/7/move", here), true);
+  assert.equal(asks("/sessions/7/unbump", here), true);
   assert.equal(asks("/guilds/7/rules/short-recordings-first", here), true);
   assert.equal(asks("/sessions/7/tracks/3/requeue", here), true);
   assert.equal(asks("/sessions/7/", here), false);

@@ -1,12 +1,16 @@
 """What a change would do, and what it came to, in one sentence."""
 
+from dataclasses import replace
+
 import pytest
 
 from console.views import outcomes
-from console.views.consequences import cancelling, holding, requeueing
+from console.views.consequences import bumping, cancelling, holding, requeueing, unbumping
 from guildqueue.domain.errors import InLane, PriorityExhausted, QueueBusy, RequestRefused
 from guildqueue.domain.ids import SessionId
-from guildqueue.domain.snapshot import JobCounts, SessionState, TrackBar
+from guildqueue.domain.lane_outcome import LaneOutcome
+from guildqueue.domain.lane_refusals import LaneRefusal
+from guildqueue.domain.snapshot import JobCounts, SessionState, TrackBar, WaitsFor
 from guildqueue.services.move import MoveOutcome
 from tests.web.entries import bars, entry
 
@@ -110,3 +114,43 @@ def test_a_title_without_end_is_cut_in_a_sentence() -> None:
     sentence = outcomes.released("x" * 100_000, True)
 
     assert sentence == f"{'x' * 80}… is released."
+
+
+def test_a_bump_says_what_it_comes_after_and_what_still_keeps_it_back() -> None:
+    free, held = entry(1), entry(1, waits_for=WaitsFor.HOLD)
+
+    assert bumping(free).endswith("and ahead of everything else.")
+    assert "It waits for a release, though" in bumping(held)
+    assert bumping(entry(1, waits_for=WaitsFor.DEPENDENCY)) == bumping(free)
+
+
+def test_a_bump_of_what_runs_next_by_name_or_has_ended_has_nothing_to_do() -> None:
+    assert bumping(entry(1, lane_jobs=2, named=True)) == ""
+    assert bumping(entry(1, tracks=bars("done"))) == ""
+    assert bumping(entry(1, lane_jobs=2)) != ""
+    assert bumping(entry(1, lane_jobs=1, named=True)) != ""
+
+
+def test_only_what_somebody_named_can_be_taken_back() -> None:
+    assert "goes back to its place" in unbumping(entry(1, lane_jobs=1, named=True))
+    assert unbumping(entry(1, lane_jobs=2)) == ""
+
+
+def test_a_bump_and_a_take_back_say_what_they_came_to() -> None:
+    asked, nothing = entry(1, "Retro"), LaneOutcome(accepted=True)
+
+    assert outcomes.bumped(asked, replace(nothing, moved=("7",))) == "Retro runs next."
+    assert outcomes.bumped(asked, replace(nothing, already=("7",))).startswith("Nothing to do")
+    assert "nothing of Retro" in outcomes.bumped(asked, nothing)
+    assert "no longer" in outcomes.unbumped(asked, replace(nothing, removed=("7",)))
+    assert outcomes.unbumped(asked, nothing).startswith("Nothing to do")
+
+
+@pytest.mark.parametrize("refusal", LaneRefusal)
+def test_every_refusal_of_the_lane_is_a_sentence_without_ids(refusal: LaneRefusal) -> None:
+    said = outcomes.lane_refused("bump", refusal, "Retro")
+
+    assert said.startswith("Not run next: ")
+    assert said.endswith(" The list is up to date.")
+    assert "%(" not in said
+    assert outcomes.lane_refused("unbump", refusal, "Retro").startswith("Not taken back: ")

@@ -61,6 +61,7 @@ def page_paths(
     paths = {
         "guilds": "/guilds/",
         "queue": f"/guilds/{guild_id}/",
+        "history": f"/guilds/{guild_id}/history",
         "guild-hold": f"/guilds/{guild_id}/hold",
         "rule-people": f"/guilds/{guild_id}/rules/many-participants-first",
         "rule-length": f"/guilds/{guild_id}/rules/short-recordings-first",
@@ -68,7 +69,7 @@ def page_paths(
     }
     for state, session_id in meetings.items():
         paths[state] = f"/sessions/{session_id}/"
-        for verb in ("move", "hold", "cancel", "requeue"):
+        for verb in ("move", "bump", "unbump", "hold", "cancel", "requeue"):
             if asked_of is not None and state not in asked_of:
                 continue
             paths[f"{state}-{verb}"] = f"/sessions/{session_id}/{verb}"

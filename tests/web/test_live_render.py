@@ -12,6 +12,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from console.lane import queue_board
 from console.live import render
 from console.live.door import form_of
 from console.live.frames import HEADERS
@@ -57,12 +58,12 @@ def test_no_viewers_language_or_zone_reaches_the_next() -> None:
 def test_the_list_is_the_same_for_every_viewer_and_says_its_times_in_utc() -> None:
     guild = builders.stored_guild()
     builders.stored_session(guild, title="Retro")
-    snapshot = queue_snapshot(guild)
+    board = queue_board(queue_snapshot(guild))
 
     with timezone.override(ZoneInfo("Asia/Tokyo")):
-        here = render.render_queue(snapshot, "en")
+        here = render.render_queue(board, "en")
     with timezone.override(UTC):
-        there = render.render_queue(snapshot, "en")
+        there = render.render_queue(board, "en")
 
     assert here == there
     assert "Retro" in here
@@ -100,6 +101,7 @@ def test_without_an_asgi_server_a_stream_is_one_event_and_a_time_to_come_back() 
     addresses = [
         reverse("api-queue-stream", args=[guild]),
         reverse("guild-queue-stream", args=[guild]),
+        reverse("guild-history-stream", args=[guild]),
         reverse("guild-list-stream"),
         reverse("session-stream", args=[session_id]),
     ]

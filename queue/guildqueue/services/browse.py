@@ -25,6 +25,13 @@ class GuildList(NamedTuple):
     guilds: list[GuildSummary]
 
 
+class History(NamedTuple):
+    """A guild's newest records, newest first; ``version`` is as a snapshot's, but of its own."""
+
+    version: str
+    records: list[LedgerRecord]
+
+
 def guild_list(user_id: UserId) -> list[GuildSummary]:
     """The guilds that a user administers, by name."""
     return guild_lists([user_id])[user_id].guilds
@@ -103,6 +110,14 @@ def session_detail(session_id: SessionId) -> SessionDetail:
 def job_inputs(job_id: JobId) -> list[JobInput]:
     """The done jobs that this one needs, ascending: what a handler works from."""
     return jobs.read_inputs(job_id)
+
+
+def history(guild_id: GuildId) -> History:
+    """The newest page of the guild's ledger, as whoever looks on is shown it."""
+    records = events_page(guild_id)
+    # Records of a guild are written one after the other, so a newer page has a larger number.
+    number = records[0].event_id if records else 0
+    return History(version_of(number, records), records)
 
 
 def events_page(guild_id: GuildId, *, before: EventId | None = None) -> list[LedgerRecord]:
