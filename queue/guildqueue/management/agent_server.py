@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from typing import Any
 
 import mcp_types as types
@@ -16,6 +17,7 @@ from mcp.server.stdio import stdio_server
 
 from guildqueue.domain.errors import InvalidInput, QueueError, shortened
 from guildqueue.management.agent_tools import TOOLS, Answer, Arguments, LaneRefused, Tool
+from guildqueue.services.wakeups import WakeUps
 
 ABOUT = (
     "A queue of recorded meetings. `ready` shows work, `claim` takes it; keep the lease alive with "
@@ -27,13 +29,16 @@ _log = structlog.get_logger(__name__)
 async def serve() -> None:
     """Answer on standard input and output until the input ends."""
     # One thread, so one connection to the database however many tools are called at once.
-    with ThreadPoolExecutor(1, thread_name_prefix="tools") as thread:
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="tools") as thread,
+        closing(_Calls(thread)) as calls,
+    ):
         server = Server(
             "guild-queue",
             version="1",
             instructions=ABOUT,
             on_list_tools=_list_tools,
-            on_call_tool=_Calls(thread).call,
+            on_call_tool=calls.call,
         )
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
@@ -52,10 +57,16 @@ async def _list_tools(
 
 
 class _Calls:
-    """Runs tools in the thread."""
+    """Runs tools in the thread, and again those that wait when there may be work."""
 
     def __init__(self, thread: ThreadPoolExecutor) -> None:
         self._thread = thread
+        self._loop = asyncio.get_running_loop()
+        self._wake_ups = WakeUps(self._wake_from_thread)
+        self._waiting: set[asyncio.Event] = set()
+
+    def close(self) -> None:
+        self._wake_ups.close()
 
     async def call(
         self, _context: Any, params: types.CallToolRequestParams
@@ -73,15 +84,31 @@ class _Calls:
     async def _answer(self, tool: Tool, given: Arguments) -> Answer:
         """The tool's answer; with ``wait`` a claim's first that is not empty."""
         ends_at = time.monotonic() + given.get("wait", 0)
-        loop = asyncio.get_running_loop()
-        while True:
-            answer = await loop.run_in_executor(self._thread, _run, tool, given)
-            left_s = ends_at - time.monotonic()
-            if answer.get("leases") != [] or left_s <= 0:
-                return answer
-            # Whoever waits holds no connection.
-            await loop.run_in_executor(self._thread, connections.close_all)
-            await asyncio.sleep(min(settings.QUEUE_POLL_SECONDS, left_s))
+        woken = asyncio.Event()
+        self._waiting.add(woken)
+        try:
+            while True:
+                woken.clear()
+                answer = await self._loop.run_in_executor(self._thread, _run, tool, given)
+                left_s = ends_at - time.monotonic()
+                if answer.get("leases") != [] or left_s <= 0:
+                    return answer
+                self._wake_ups.expect()
+                # Whoever waits holds no connection but the one that hears.
+                await self._loop.run_in_executor(self._thread, connections.close_all)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(settings.QUEUE_POLL_SECONDS, left_s)):
+                        await woken.wait()
+        finally:
+            self._waiting.remove(woken)
+
+    def _wake_from_thread(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for woken in self._waiting:
+            woken.set()
 
 
 def _run(tool: Tool, given: Arguments) -> Answer:

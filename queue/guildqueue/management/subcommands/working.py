@@ -1,5 +1,7 @@
 """``queue ready``, ``claim``, ``jobs`` and ``depth``: work, by one filter."""
 
+from argparse import ArgumentTypeError
+from functools import partial
 from typing import Any
 
 from guildqueue.domain.ids import JobId
@@ -9,6 +11,7 @@ from guildqueue.management.account import account_caller
 from guildqueue.management.arguments import Options, add_subcommand, identifier
 from guildqueue.management.filtering import add_filter, chosen_filter
 from guildqueue.management.output import Output
+from guildqueue.management.waiting import WAIT_MOST_S, claimed_within
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.depth import depth_query, queue_depth
 from guildqueue.services.list_jobs import list_jobs
@@ -30,6 +33,9 @@ def add_subcommands(subparsers: Any) -> None:
     claim.add_argument(
         "--ttl", type=float, default=60.0, metavar="SECONDS", help="how long a lease holds (60)"
     )
+    claim.add_argument(
+        "--wait", type=_wait, default=0.0, metavar="SECONDS", help="wait so long for the first (0)"
+    )
     claim.add_argument("--request-id", metavar="ID", help="the same again gets the same leases")
     jobs = add_subcommand(subparsers, "jobs", run_jobs, about="Jobs of any state, by id.")
     add_filter(jobs, is_list=True)
@@ -44,6 +50,16 @@ def add_subcommands(subparsers: Any) -> None:
     )
 
 
+def _wait(text: str) -> float:
+    try:
+        wait_s = float(text)
+    except ValueError:
+        wait_s = -1.0
+    if not 0 <= wait_s <= WAIT_MOST_S:
+        raise ArgumentTypeError(f"{text[:40]!r} is not a number of seconds up to {WAIT_MOST_S:g}")
+    return wait_s
+
+
 def run_ready(out: Output, options: Options) -> None:
     page = ready_jobs(_principal(), filter=chosen_filter(options), limit=options["limit"])
     body = {"jobs": [job_body(job) for job in page.jobs], "held_count": page.held_count}
@@ -54,13 +70,15 @@ def run_ready(out: Output, options: Options) -> None:
 
 
 def run_claim(out: Output, options: Options) -> None:
-    leases = claim_jobs(
+    claim = partial(
+        claim_jobs,
         _principal(),
         filter=chosen_filter(options),
         count=options["count"],
         ttl_s=options["ttl"],
         request_id=options["request_id"],
     )
+    leases = claimed_within(options["wait"], claim)
     body = {"leases": [lease_body(lease) for lease in leases]}
     out.table(body, _LEASES, map(_lease_row, leases))
 
