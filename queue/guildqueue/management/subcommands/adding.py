@@ -1,8 +1,10 @@
-"""``queue add``: a job that no recording brought."""
+"""``queue add``: a job that no recording brought, or a file of them."""
 
 import json
-from argparse import ArgumentTypeError
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from guildqueue.domain.ids import JobId, SessionId
@@ -12,9 +14,12 @@ from guildqueue.management.arguments import (
     Options,
     add_guild,
     add_subcommand,
+    guild_or_none,
     identifier,
     session_in_guild,
 )
+from guildqueue.management.ending import Broken, Misused
+from guildqueue.management.job_lines import LineFault, read_jobs
 from guildqueue.management.output import Output
 from guildqueue.management.subcommands.running_next import (
     add_lane_options,
@@ -25,20 +30,44 @@ from guildqueue.management.subcommands.running_next import (
 from guildqueue.services.bump import bump_added
 from guildqueue.services.enqueue import enqueue_jobs
 
+# What a file says itself, line by line.
+_OF_ONE = (
+    "assignee_kind",
+    "payload",
+    "needs",
+    "labels",
+    "run_after",
+    "external_id",
+    "audio_seconds",
+)
+
 
 def add_subcommands(subparsers: Any) -> None:
-    adding = add_subcommand(subparsers, "add", run_add, about="Add a job to a session.")
-    adding.add_argument("kind", metavar="KIND", help=" or ".join(KNOWN_KINDS))
-    adding.add_argument(
-        "--session", dest="session_id", type=identifier, required=True, metavar="SESSION"
+    adding = add_subcommand(
+        subparsers, "add", run_add, about="Add a job to a session, or many from a file."
     )
+    adding.add_argument("kind", nargs="?", metavar="KIND", help=" or ".join(KNOWN_KINDS))
+    adding.add_argument("--session", dest="session_id", type=identifier, metavar="SESSION")
     adding.add_argument(
-        "--assignee-kind",
-        default=AssigneeKind.WORKER.value,
-        metavar="WHO",
-        help=f"{', '.join(AssigneeKind)} (worker)",
+        "--from",
+        dest="source_file",
+        metavar="FILE",
+        help="JSON lines, each as POST /api/jobs takes it, - for standard input; all or none are "
+        "added, KIND and --session count where a line says none",
     )
-    adding.add_argument("--payload", type=_payload, default={}, metavar="JSON", help="an object")
+    _add_details(adding)
+    add_guild(adding, meaning="only if the session is this guild's")
+    adding.add_argument(
+        "--bump", action="store_true", help="and run it next; needs -g and the grant"
+    )
+    add_lane_options(adding)
+
+
+def _add_details(adding: ArgumentParser) -> None:
+    adding.add_argument(
+        "--assignee-kind", metavar="WHO", help=f"{', '.join(AssigneeKind)} (worker)"
+    )
+    adding.add_argument("--payload", type=_payload, metavar="JSON", help="an object")
     adding.add_argument(
         "--needs",
         type=_need,
@@ -51,11 +80,6 @@ def add_subcommands(subparsers: Any) -> None:
     adding.add_argument("--run-after", type=_moment, metavar="TIME", help="ISO 8601 with its zone")
     adding.add_argument("--external-id", metavar="ID", help="added once under this name")
     adding.add_argument("--audio-seconds", type=float, metavar="SECONDS")
-    add_guild(adding, meaning="only if the session is this guild's")
-    adding.add_argument(
-        "--bump", action="store_true", help="and run it next; needs -g and the grant"
-    )
-    add_lane_options(adding)
 
 
 def _payload(text: str) -> dict[str, Any]:
@@ -80,6 +104,12 @@ def _moment(text: str) -> datetime:
 
 
 def run_add(out: Output, options: Options) -> None:
+    if options["source_file"] is not None:
+        _add_many(out, options)
+        return
+    for name, shown in (("kind", "KIND"), ("session_id", "--session")):
+        if options[name] is None:
+            raise Misused(f"{shown} is needed, or --from FILE")
     if options["bump"]:
         _add_bumped(out, options)
         return
@@ -88,6 +118,34 @@ def run_add(out: Output, options: Options) -> None:
     (added,) = enqueue_jobs(guild_id, jobs=[_job(options)])
     fact = f"added job {added.job_id}" if added.created else f"job {added.job_id} was there already"
     out.tell({"job_id": str(added.job_id), "created": added.created}, fact)
+
+
+def _add_many(out: Output, options: Options) -> None:
+    refuse_lane_options(options)
+    if any(options[name] is not None for name in _OF_ONE) or options["bump"]:
+        raise Misused(
+            "--from FILE: only KIND, --session and -g go with it, each line says the rest"
+        )
+    named = guild_or_none(options["guilds"])
+    defaults = {name: options[name] for name in ("kind", "session_id") if options[name] is not None}
+    try:
+        read = read_jobs(_lines(options["source_file"]), guild_id=named, defaults=defaults)
+    except LineFault as fault:
+        raise Broken(f"{options['source_file']}: {fault}") from fault
+    said = None if read.guild_id is None else [read.guild_id]
+    guild_id = session_in_guild(read.jobs[0].session_id, said)
+    added = enqueue_jobs(guild_id, jobs=read.jobs)
+    body = [{"job_id": str(job.job_id), "created": job.created} for job in added]
+    n_new = sum(job.created for job in added)
+    known = f", {len(added) - n_new} were there already" if n_new < len(added) else ""
+    out.tell({"jobs": body, "created": n_new}, f"added {n_new} jobs{known}")
+
+
+def _lines(source_file: str) -> list[bytes]:
+    """Raises OSError if there is no such file, or it cannot be read."""
+    text = sys.stdin.buffer.read() if source_file == "-" else Path(source_file).read_bytes()
+    # Not splitlines(): what JSON text may hold inside a line is no end of it.
+    return text.split(b"\n")
 
 
 def _add_bumped(out: Output, options: Options) -> None:
@@ -104,8 +162,8 @@ def _job(options: Options) -> NewJob:
     return NewJob(
         session_id=SessionId(options["session_id"]),
         kind=options["kind"],
-        assignee_kind=options["assignee_kind"],
-        payload=options["payload"],
+        assignee_kind=options["assignee_kind"] or AssigneeKind.WORKER,
+        payload=options["payload"] or {},
         needs=tuple(options["needs"] or ()),
         labels=tuple(options["labels"] or ()),
         run_after=options["run_after"],
