@@ -6,7 +6,7 @@ import sys
 import tempfile
 from importlib import import_module
 
-SUITES = ("moves", "pages", "live_fanout", "browser", "large_queue")
+SUITES = ("moves", "lane", "pages", "live_fanout", "browser", "large_queue", "chaos")
 
 
 def main(names: list[str]) -> int:
