@@ -13,9 +13,11 @@ from guildqueue.domain.errors import (
 from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.job import JobState
 from guildqueue.domain.moves import Place
+from guildqueue.domain.new_job import NewJob
 from guildqueue.services.browse import events_page
 from guildqueue.services.cancel import cancel_job, cancel_session
 from guildqueue.services.claim import claim_jobs
+from guildqueue.services.enqueue import enqueue_jobs
 from guildqueue.services.fail import fail_job
 from guildqueue.services.heartbeat import extend_lease
 from guildqueue.services.hold import hold_session
@@ -204,6 +206,24 @@ def test_a_requeued_job_of_a_held_session_is_held(guild: GuildId) -> None:
     requeue_session(session, guild_id=guild, caller=caller())
 
     assert stored_job(first.job.id, session_id=session).held
+
+
+def test_what_another_meeting_built_on_a_job_goes_back_into_its_own_place(guild: GuildId) -> None:
+    session, other = stored_session(guild), stored_session(guild)
+    (track,) = track_ids(session)
+    built = NewJob(session_id=other, kind="transcribe", needs=(track,))
+    [(job_id, _)] = enqueue_jobs(guild, jobs=[built])
+    for lease in [*running_jobs(session), *running_jobs(other)]:
+        complete(lease)
+    hold_session(other, guild_id=guild, reason="", caller=caller())
+    move_session(session, guild_id=guild, place=Place.LAST, caller=caller())
+
+    requeue_job(track, guild_id=guild, caller=caller())
+
+    again = stored_job(job_id, session_id=other)
+    assert (again.state, again.priority, again.held) == ("pending", 0, True)
+    assert numbers(guild) == {session: 1, other: 0}
+    assert not stored_job(track, session_id=session).held
 
 
 def test_a_job_requeued_while_it_ran_out_of_attempts_has_all_of_them_again(guild: GuildId) -> None:

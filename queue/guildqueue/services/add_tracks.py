@@ -62,5 +62,5 @@ def _await(document: Job, placement: Placement, added: Sequence[JobId]) -> None:
     """Make the document need the new tracks, and run again if it was past waiting."""
     guild_id = placement.guild_id
     jobs.lock_jobs(guild_id, [document.id])
-    jobs.reopen_jobs(guild_id, [document.id], priority=placement.priority, held=placement.held)
+    jobs.reopen_jobs(guild_id, [document.id])
     jobs.insert_needs(guild_id, document.id, added)

@@ -12,7 +12,7 @@ from guildqueue.domain.principal import Caller
 from guildqueue.services.record import record_change
 from guildqueue.services.transaction import decided_in_transaction
 from guildqueue.services.wake import wake_workers
-from guildqueue.store import jobs, locks, orders, sessions
+from guildqueue.store import jobs, locks, sessions
 
 FAILED = frozenset({JobState.DEAD, JobState.CANCELLED})
 
@@ -32,8 +32,8 @@ def requeue_session(
     """The jobs that are pending again, ascending.
 
     Those are the dead and cancelled ones and what needs them; where there are none and nothing is
-    outstanding, all jobs of the session. They take the session's number and keep
-    their measured lengths. Raises SessionNotFound or NothingToRequeue.
+    outstanding, all jobs of the session. Each takes its own session's number and keeps
+    its measured length. Raises SessionNotFound or NothingToRequeue.
     """
     locks.lock_order(guild_id)
     return _recorded(guild_id, reopen_session(guild_id, session_id), caller)
@@ -89,12 +89,7 @@ def _reopen(
     """Reopen the targets and, transitively, what was built on them."""
     dependents = _lock_dependents(guild_id, targets)
     again = [*targets, *dependents.reopened]
-    reopened = jobs.reopen_jobs(
-        guild_id,
-        again,
-        priority=orders.read_session_number(guild_id, session_id),
-        held=facts.is_held,
-    )
+    reopened = jobs.reopen_jobs(guild_id, again)
     jobs.recount_needs(guild_id, [*again, *dependents.waiting])
     wake_workers()
     changed = {

@@ -135,14 +135,9 @@ def cancel_jobs(guild_id: GuildId, job_ids: Collection[JobId]) -> tuple[JobId, .
     return tuple(sorted(JobId(job.id) for job in found))
 
 
-def reopen_jobs(
-    guild_id: GuildId, job_ids: Collection[JobId], *, priority: int, held: bool
-) -> tuple[JobId, ...]:
+def reopen_jobs(guild_id: GuildId, job_ids: Collection[JobId]) -> tuple[JobId, ...]:
     """Those of the locked jobs that had ended or ran, and are pending now."""
-    found = rows(
-        "reopen_jobs",
-        {"guild_id": guild_id, "job_ids": list(job_ids), "priority": priority, "held": held},
-    )
+    found = rows("reopen_jobs", {"guild_id": guild_id, "job_ids": list(job_ids)})
     return tuple(sorted(JobId(job.id) for job in found))
 
 

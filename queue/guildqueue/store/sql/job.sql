@@ -123,15 +123,25 @@ UPDATE guildqueue_job
 RETURNING id;
 
 -- name: reopen_jobs
--- Back to pending with all attempts, at the session's number and under its hold. The result of
--- the last run stays readable until the next one.
-UPDATE guildqueue_job
-   SET state = 'pending', priority = %(priority)s, held = %(held)s, attempt = 0, progress = 0,
+-- Back to pending with all attempts, each at its own session's number (see read_session_number) and
+-- under its hold: what was built on a target may be another session's. The result of the last run
+-- stays readable until the next one. The caller holds the order lock. Index: job_session.
+UPDATE guildqueue_job AS job
+   SET state = 'pending', priority = place.priority, held = place.held, attempt = 0, progress = 0,
        error = NULL, run_after = NULL, lease_by = NULL, lease_expires_at = NULL,
        started_at = NULL, finished_at = NULL, last_ended_at = coalesce(finished_at, last_ended_at)
- WHERE guild_id = %(guild_id)s AND id = ANY (%(job_ids)s::bigint[])
-   AND state IN ('done', 'dead', 'cancelled', 'running')
-RETURNING id;
+  FROM (SELECT session.id, session.held_at IS NOT NULL AS held,
+               (SELECT coalesce(max(priority) FILTER (WHERE state IN ('pending', 'running')),
+                                max(priority))
+                  FROM guildqueue_job
+                 WHERE guild_id = %(guild_id)s AND session_id = session.id) AS priority
+          FROM guildqueue_session AS session
+         WHERE session.id = ANY (ARRAY(SELECT session_id FROM guildqueue_job
+                                        WHERE id = ANY (%(job_ids)s::bigint[])))) AS place
+ WHERE job.guild_id = %(guild_id)s AND job.id = ANY (%(job_ids)s::bigint[])
+   AND job.session_id = place.id
+   AND job.state IN ('done', 'dead', 'cancelled', 'running')
+RETURNING job.id;
 
 -- name: read_unfolded
 -- Guilds with many counting steps. Index: guild_count_guild, all of it.
