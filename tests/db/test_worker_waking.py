@@ -13,6 +13,7 @@ from guildqueue.services.enqueue import enqueue_jobs
 from tests import builders
 from tests.db.wake_words import LISTENING, backends, elsewhere, end_backends
 from tests.db.worker_process import Workers, until, worker_processes
+from tests.web.wire import Mode, wire_to
 
 SELDOM = {"QUEUE_POLL_SECONDS": "30"}
 PAYLOAD = '{"uri": "talk:x"}'
@@ -97,6 +98,38 @@ def test_where_nothing_can_be_heard_it_polls(
     assert workers.log.count("new work is polled for, not heard of") == 1
 
 
+def test_behind_a_pooler_that_passes_nothing_on_it_warns_once_and_polls(
+    workers: Workers, session_id: SessionId, database_url: str
+) -> None:
+    with wire_to(database_url) as wire:
+        wire.set(Mode.DEAF)
+        workers.start(QUEUE_POLL_SECONDS="0.5", LISTEN_DATABASE_URL=wire.url)
+        until(lambda: "is LISTEN_DATABASE_URL a direct address?" in workers.log)
+
+        enqueue(session_id)
+
+        begins_within(workers, 3, n_runs=1)
+        assert workers.log.count("new work is polled for, not heard of") == 1
+
+
+def test_a_connection_that_goes_silent_costs_no_lease_and_no_stop(
+    workers: Workers, session_id: SessionId, database_url: str
+) -> None:
+    with wire_to(database_url) as wire:
+        worker = workers.start(
+            "--concurrency", "2", QUEUE_POLL_SECONDS="0.5", LISTEN_DATABASE_URL=wire.url
+        )
+        until(lambda: backends(database_url, LISTENING) != [])
+        wire.set(Mode.SILENT)
+
+        enqueue(session_id, uri="sleep:3")  # twice its lease
+
+        until(lambda: builders.session_jobs(session_id)[0].state == JobState.DONE)
+        assert builders.session_jobs(session_id)[0].attempt == 1
+        worker.terminate()
+        assert worker.wait(5) == 0
+
+
 def test_with_wake_ups_off_it_only_polls(
     workers: Workers, session_id: SessionId, database_url: str
 ) -> None:
@@ -122,6 +155,6 @@ def test_a_worker_that_stops_leaves_no_connection(
     assert backends(database_url, LISTENING) == []
 
 
-def enqueue(session_id: SessionId) -> None:
-    job = NewJob(session_id=session_id, kind="transcribe", payload={"uri": "talk:x"})
+def enqueue(session_id: SessionId, *, uri: str = "talk:x") -> None:
+    job = NewJob(session_id=session_id, kind="transcribe", payload={"uri": uri})
     enqueue_jobs(builders.STARLING, jobs=[job])
