@@ -15,6 +15,7 @@ from guildqueue.domain.errors import (
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import Job
 from guildqueue.domain.moves import Place
+from guildqueue.domain.new_job import NewJob
 from guildqueue.domain.new_session import NewParticipant, NewSession, NewTrack
 from guildqueue.domain.snapshot import SessionState, WaitsFor
 from guildqueue.services.add_tracks import add_tracks
@@ -23,6 +24,7 @@ from guildqueue.services.cancel import cancel_job, cancel_session
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.create_session import create_session
 from guildqueue.services.drop_track import drop_track
+from guildqueue.services.enqueue import enqueue_jobs
 from guildqueue.services.move import move_session
 from guildqueue.services.requeue import requeue_session
 from tests.builders import (
@@ -220,6 +222,23 @@ def test_a_late_track_stops_a_running_document(guild: GuildId) -> None:
     with pytest.raises(StaleLease):
         complete(document)
     assert document_of(session).unmet == 1
+
+
+def test_a_late_track_does_again_what_was_built_on_the_document(guild: GuildId) -> None:
+    session, other = done_session(guild), stored_session(guild)
+    built = NewJob(session_id=other, kind="transcribe", needs=(document_id(session),))
+    [(job_id, _)] = enqueue_jobs(guild, jobs=[built])
+    for lease in running_jobs(other):
+        complete(lease)
+
+    add_tracks(session, guild_id=guild, tracks=LATE)
+
+    assert stored_job(job_id, session_id=other).state == "pending"
+    for _ in range(2):
+        for lease in running_jobs(session):
+            complete(lease)
+    assert stored_job(document_id(session), session_id=session).state == "done"
+    assert stored_job(job_id, session_id=other).unmet == 0
 
 
 def test_a_late_track_takes_the_sessions_number(guild: GuildId) -> None:

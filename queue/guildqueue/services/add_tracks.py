@@ -8,6 +8,7 @@ from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.job import Job, JobState, Kind
 from guildqueue.domain.new_session import NewTrack
 from guildqueue.services.create_session import add_document
+from guildqueue.services.reopen import reopen_jobs
 from guildqueue.services.transaction import decided_in_transaction
 from guildqueue.services.wake import wake_workers
 from guildqueue.store import jobs, locks, orders, sessions
@@ -61,6 +62,5 @@ def _begin_document(placement: Placement, title: str, session_jobs: Sequence[Job
 def _await(document: Job, placement: Placement, added: Sequence[JobId]) -> None:
     """Make the document need the new tracks, and run again if it was past waiting."""
     guild_id = placement.guild_id
-    jobs.lock_jobs(guild_id, [document.id])
-    jobs.reopen_jobs(guild_id, [document.id])
+    reopen_jobs(guild_id, [document.id])
     jobs.insert_needs(guild_id, document.id, added)

@@ -10,6 +10,7 @@ from guildqueue.domain.job import OUTSTANDING, Job, JobState
 from guildqueue.domain.ledger import EventType
 from guildqueue.domain.principal import Caller
 from guildqueue.services.record import record_change
+from guildqueue.services.reopen import reopen_jobs
 from guildqueue.services.transaction import decided_in_transaction
 from guildqueue.services.wake import wake_workers
 from guildqueue.store import jobs, locks, sessions
@@ -86,11 +87,7 @@ def _reopen(
     facts: sessions.SessionFacts,
     targets: Sequence[JobId],
 ) -> Requeued:
-    """Reopen the targets and, transitively, what was built on them."""
-    dependents = _lock_dependents(guild_id, targets)
-    again = [*targets, *dependents.reopened]
-    reopened = jobs.reopen_jobs(guild_id, again)
-    jobs.recount_needs(guild_id, [*again, *dependents.waiting])
+    reopened = reopen_jobs(guild_id, targets)
     wake_workers()
     changed = {
         "session_id": str(session_id),
@@ -98,16 +95,3 @@ def _reopen(
         "jobs": [str(job_id) for job_id in reopened],
     }
     return Requeued(reopened, changed)
-
-
-def _lock_dependents(guild_id: GuildId, targets: Sequence[JobId]) -> jobs.Dependents:
-    """What needs the targets, judged once all of it is locked.
-
-    A claim takes no lock of the guild: until its row is locked, a document that only waits
-    may begin to run.
-    """
-    while True:
-        found = jobs.read_dependents(guild_id, targets)
-        jobs.lock_jobs(guild_id, [*targets, *found.reopened, *found.waiting])
-        if jobs.read_dependents(guild_id, targets) == found:
-            return found
