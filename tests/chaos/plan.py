@@ -59,7 +59,7 @@ SMALL = Plan(
     n_stops=4,
     n_restarts=1,
     n_cancels=5,
-    limit_s=120,
+    limit_s=300,
 )
 FULL = Plan(
     seed=0,
@@ -70,6 +70,6 @@ FULL = Plan(
     n_stops=40,
     n_restarts=8,
     n_cancels=100,
-    limit_s=1_800,
+    limit_s=3_600,
     durable=True,
 )

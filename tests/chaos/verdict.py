@@ -26,9 +26,14 @@ class Seen:
 
 
 def violations(seen: Seen) -> dict[str, list[str]]:
-    """What breaks each promise; those that were kept are not there."""
+    """What breaks each promise, the first few of it; those that were kept are not there."""
     found = {promise: list(judge(seen)) for promise, judge in PROMISES.items()}
-    return {promise: broken for promise, broken in found.items() if broken}
+    return {promise: _first(broken) for promise, broken in found.items() if broken}
+
+
+def _first(broken: list[str]) -> list[str]:
+    n_more = len(broken) - SHOWN
+    return [*broken[:SHOWN], f"and {n_more} more"] if n_more > 0 else broken
 
 
 def successors(claims: Sequence[Claimed]) -> dict[tuple[int, int], Claimed]:
