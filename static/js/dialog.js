@@ -41,9 +41,17 @@ export function startDialog({ answered, fail, rows, words }) {
     const reply = await ask(url, fields);
     dialog.removeAttribute("aria-busy");
     if (reply.meaning === "form") return draw(reply.html);
-    dialog.close();
+    await closed();
     if (reply.meaning !== "shown") return fail(reply, () => send(form, submitter));
     return rows.during("all", () => answered(reply, []));
+  }
+
+  // Focus is back in the list before the list is redrawn, which then keeps it where it is.
+  function closed() {
+    if (!dialog.open) return undefined;
+    const done = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+    dialog.close();
+    return done;
   }
 
   document.addEventListener("click", (event) => {
