@@ -48,6 +48,16 @@ def test_a_request_reads_the_lane_and_what_it_reaches_and_no_more(guild: GuildId
     assert plan.buffers < 800
 
 
+def test_a_long_chain_is_walked_along_its_needs_however_few_there_are(guild: GuildId) -> None:
+    jobs = chain(guild, 300)
+    write("VACUUM ANALYZE guildqueue_job, guildqueue_job_dependency")
+
+    plan = explain("find_lane_jobs", guild_id=guild, targets=[jobs[-1]])
+
+    assert not plan.scanned_whole("guildqueue_job_dependency")
+    assert plan.buffers < 300 * 12
+
+
 def test_the_lane_is_shown_without_looking_at_what_waits(guild: GuildId) -> None:
     fill(guild, 4_000)
     jobs = chain(guild, 20)

@@ -38,6 +38,7 @@ class Standing(StrEnum):
 
 
 ENDED = frozenset({Standing.DONE, Standing.DEAD, Standing.CANCELLED})
+STANDINGS: Mapping[str, Standing] = {state.value: Standing(state.value) for state in JobState}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +102,9 @@ the first one that has ended. A needed id that is not in it counts as unknown.
 
 def standing_of(state: str, kind: str) -> Standing:
     """The standing of a stored job; what has ended has ended, whatever its kind."""
-    if state not in tuple(JobState):
-        return Standing.NEWER
     if state in OUTSTANDING and kind not in KNOWN_KINDS:
         return Standing.NEWER
-    return Standing(state)
+    return STANDINGS.get(state, Standing.NEWER)
 
 
 def running_order(jobs: Iterable[LaneJob[Id]]) -> list[LaneJob[Id]]:

@@ -4,8 +4,9 @@
 -- name: find_lane_jobs
 -- The ids that a lane request concerns: every job in the lane and every target, with all they need,
 -- transitively, down to the first ended job, which is read and not looked behind. Ascending.
--- UNION drops what was found before, so a ring ends. Locks: none. Index: job_lane, then the primary
--- key and job_dependency_once.
+-- UNION drops what was found before, so a ring ends. LATERAL with OFFSET keeps each step at the needs
+-- of what the last one found: joined freely, a chain of 1,000 read the whole table of dependencies
+-- 1,000 times, 280 ms. Locks: none. Index: job_lane, then the primary key and job_dependency_once.
 WITH RECURSIVE concerned (id, has_ended) AS (
     SELECT id, state IN ('done', 'dead', 'cancelled')
       FROM guildqueue_job
@@ -17,7 +18,10 @@ WITH RECURSIVE concerned (id, has_ended) AS (
     UNION
     SELECT needed.id, needed.state IN ('done', 'dead', 'cancelled')
       FROM concerned
-      JOIN guildqueue_job_dependency AS dependency ON dependency.job_id = concerned.id
+     CROSS JOIN LATERAL (SELECT needs_id
+                           FROM guildqueue_job_dependency
+                          WHERE job_id = concerned.id
+                         OFFSET 0) AS dependency
       JOIN guildqueue_job AS needed
         ON needed.id = dependency.needs_id AND needed.guild_id = %(guild_id)s
      WHERE NOT concerned.has_ended
@@ -84,7 +88,7 @@ SELECT id
 
 -- name: read_lane_targets
 -- What the record of a request says of its targets: their session, and what keeps a pending one
--- from running although it runs next. Ascending. Index: the primary key; job_running for the cap.
+-- from running although it runs next. Ascending. Index: the primary key; job_running_guild for the cap.
 SELECT job.id, job.session_id, session.title,
        CASE WHEN job.state <> 'pending' THEN NULL
             WHEN job.held OR guild.held_at IS NOT NULL THEN 'hold'
