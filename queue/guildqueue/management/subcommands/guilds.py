@@ -63,9 +63,7 @@ def run_guild(out: Output, options: Options) -> None:
     if (name, root, cap) == (None, None, None) and not lifts_cap:
         guild = _known(guild_id)
     else:
-        guild = register_guild(
-            guild_id, name=name, root=root, running_cap=cap, lifts_cap=lifts_cap
-        )
+        guild = register_guild(guild_id, name=name, root=root, running_cap=cap, lifts_cap=lifts_cap)
     body = {
         "guild_id": str(guild.id),
         "name": guild.name,
