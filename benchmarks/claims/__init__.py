@@ -1,0 +1,1 @@
+"""Claims beside the peers and beside the database's own limit: see docs/benchmarks.md."""
