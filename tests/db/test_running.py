@@ -163,8 +163,13 @@ def test_a_killed_database_comes_back_under_the_console(running: Running, data_d
     assert wait_until(running.answers, timeout_s=30)
 
 
-def test_a_second_start_changes_no_data_and_tells_the_same_sign_ins(data_dir: Path) -> None:
+def test_a_second_start_makes_what_folders_lack_changes_no_data_and_tells_the_same_sign_ins(
+    data_dir: Path,
+) -> None:
     before = json.loads((data_dir / "demo.json").read_text())
+    folder = data_dir / "guilds" / before["users"][0]["guilds"][0]
+    (folder / "queue.toml").unlink()
+    folder.rmdir()
     run = Running(data_dir, WORKERS="0")
     said = [run.wait_for("Sign in as") for _ in before["users"]]
     run.wait_for("Ctrl+C")
@@ -177,6 +182,7 @@ def test_a_second_start_changes_no_data_and_tells_the_same_sign_ins(data_dir: Pa
     assert after == before | {"url": f"http://127.0.0.1:{run.port}"}
     for line, user in zip(said, before["users"], strict=True):
         assert line.split()[3::2] == [user["username"], user["password"]]
+    assert list(folder.iterdir()) == []
 
 
 def test_a_port_that_is_taken_is_one_line_and_exit_1_and_nothing_starts(tmp_path: Path) -> None:
