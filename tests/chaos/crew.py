@@ -91,7 +91,8 @@ class Crew:
             except subprocess.TimeoutExpired:
                 self.died.append(f"{member.name} does not leave")
                 continue
-            if code != 0 and not member.is_killed:
+            # One that was just started does not hear yet that it is asked to leave.
+            if code not in (0, -signal.SIGTERM) and not member.is_killed:
                 self.died.append(f"{member.name} left with {code}")
 
     def _member(self, number: int, *, is_worker: bool) -> Member:
