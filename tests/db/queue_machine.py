@@ -36,6 +36,7 @@ PLENTY = 25  # outstanding jobs, from which on no new ones come
 WAITS = {"": None, "due": timedelta(minutes=-1), "later": timedelta(hours=1)}
 
 guild_names = st.sampled_from(sorted(GUILDS))
+usually = st.sampled_from([True, True, False])
 label_lists = st.sampled_from([(), (), ("gpu",), ("long",), ("gpu", "long")])
 Named = TypeVar("Named", Job, Session)
 
@@ -94,7 +95,7 @@ class QueueMachine(RuleBasedStateMachine):
     @initialize(
         default_cap=st.sampled_from([None, None, None, 2]),
         meetings=st.lists(
-            st.builds(Meeting, guild_names, st.integers(1, 3), label_lists, st.booleans()),
+            st.builds(Meeting, guild_names, st.integers(1, 3), label_lists, usually),
             min_size=4,
             max_size=7,
         ),
@@ -331,7 +332,7 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.ended())
     @rule(data=st.data(), is_whole=st.booleans(), is_built_on=st.booleans())
     def requeue(self, data: st.DataObject, is_whole: bool, is_built_on: bool) -> None:
-        """A job, or all of its meeting; preferably one that others that ran or run needed."""
+        """A job, or all of its meeting; preferably what another meeting was built on."""
         job = self.pick(data, "job", (is_built_on and self.built_on()) or self.ended())
         if is_whole:
             refusal = refused(
@@ -348,9 +349,11 @@ class QueueMachine(RuleBasedStateMachine):
         return [job for job in self.model.jobs.values() if not job.is_outstanding]
 
     def built_on(self) -> list[Job]:
+        """Ended jobs that a job of another meeting needed that ran or runs."""
         begun = [job for job in self.model.jobs.values() if job.state != "pending"]
-        needed = {need for job in begun for need in job.needs}
-        return [job for job in self.ended() if job.id in needed]
+        needed = {(need, job.session) for job in begun for need in job.needs}
+        ended = self.ended()
+        return [job for job in ended if any(n == job.id and s != job.session for n, s in needed)]
 
 
 def refused(action: Callable[[], object]) -> type[QueueError] | None:
