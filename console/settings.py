@@ -34,6 +34,7 @@ WORKERS = env.whole_number("WORKERS", default=1, low=0, high=64, unit="jobs at a
 QUEUE_CLAIM_ORDER = env.choice("QUEUE_CLAIM_ORDER", default="turns", among=("turns", "global"))
 QUEUE_RUNNING_CAP = env.count_or_none("QUEUE_RUNNING_CAP", low=1, high=1000000, unit="jobs")
 QUEUE_LEASE_SECONDS = env.seconds("QUEUE_LEASE_SECONDS", default=60, low=3, high=86400)
+QUEUE_OVERDUE_SECONDS = env.seconds("QUEUE_OVERDUE_SECONDS", default=0.5, low=0, high=1)
 QUEUE_POLL_SECONDS = env.seconds("QUEUE_POLL_SECONDS", default=1, low=0.05, high=60)
 QUEUE_WAKE_UPS = env.switch("QUEUE_WAKE_UPS", default=True)
 LIVE_HEARTBEAT_SECONDS = env.seconds("LIVE_HEARTBEAT_SECONDS", default=15, low=0.2, high=300)

@@ -95,17 +95,22 @@ JOB_INDEXES: tuple[models.Index, ...] = (
         condition=Q(bump_seq__isnull=False),
         name="job_lane",
     ),
-    # Leases live in no index, so that a heartbeat stays a heap-only update.
-    models.Index(
-        fields=["bump_seq", "priority", "id"],
-        condition=Q(state="running"),
-        name="job_running",
-    ),
-    # How many of a guild run, for its cap, and which of them lost their lease.
+    # What runs, by guild. Leases live in no index, so that a heartbeat stays a heap-only update.
     models.Index(
         fields=["guild", "bump_seq", "priority", "id"],
         condition=Q(state="running"),
         name="job_running_guild",
+    ),
+    # The leases that were noticed to be lost, in a guild and in the lane; nearly always empty.
+    models.Index(
+        fields=["guild", "bump_seq", "priority", "id"],
+        condition=Q(state="running", lost_at__isnull=False),
+        name="job_lost",
+    ),
+    models.Index(
+        fields=["bump_seq", "priority", "id"],
+        condition=Q(state="running", lost_at__isnull=False),
+        name="job_lost_lane",
     ),
     # What a claim was given under its request id; empty where nobody sends one.
     models.Index(

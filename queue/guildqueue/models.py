@@ -142,6 +142,8 @@ class Job(models.Model):
     lease_by = models.TextField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     request_id = models.TextField(null=True, blank=True)
+    # When a claim noticed that the lease had run out; what decides is lease_expires_at.
+    lost_at = models.DateTimeField(null=True, blank=True)
     progress = models.FloatField(db_default=0.0)
     labels = ArrayField(models.TextField(), db_default=[])
     payload = models.JSONField(db_default={})
@@ -180,7 +182,8 @@ class ClaimCursor(models.Model):
     """Whose turn it was: the newest row of a principal and filter scope counts.
 
     Rows are only ever added, and pruned behind the newest: a row that every claim
-    rewrites would be what an old snapshot makes slow.
+    rewrites would be what an old snapshot makes slow. The primary key in the database is
+    (principal, filter_hash, id), by which the newest is found.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -191,9 +194,6 @@ class ClaimCursor(models.Model):
 
     class Meta:
         db_table = "guildqueue_claim_cursor"
-        indexes = [
-            models.Index(fields=["principal", "filter_hash", "-id"], name="claim_cursor_newest")
-        ]
 
 
 class QueueEvent(models.Model):

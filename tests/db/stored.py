@@ -10,6 +10,7 @@ from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.store.statements import load_statements
 from tests.db.races import query
 
+# Not the marks: they say again what the jobs say, and a look may write them.
 TABLES = (
     "guildqueue_guild",
     "guildqueue_session",
@@ -85,3 +86,8 @@ def prepared_text(name: str) -> tuple[str, list[str]]:
         return f"${params.index(found[1]) + 1}"
 
     return re.sub(r"%\((\w+)\)s", numbered, load_statements()[name]), params
+
+
+def is_preparable(text: str) -> bool:
+    """Whether PREPARE takes the statement."""
+    return "FROM STDIN" not in text and "SET CONSTRAINTS" not in text

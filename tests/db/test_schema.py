@@ -22,7 +22,7 @@ from tests.builders import (
     stored_session,
 )
 from tests.db.races import query
-from tests.db.stored import prepared_text, write
+from tests.db.stored import is_preparable, prepared_text, write
 
 pytestmark = pytest.mark.usefixtures("committed_db")
 
@@ -57,6 +57,9 @@ MORE_BROKEN = (
     ("session_hold_is_whole", "session", "held_by = 'user:ada'"),
     ("guild_hold_is_whole", "guild", "held_at = now()"),
 )
+
+# What the migration makes of it is there in each database.
+FUNCTION = "migrations/sql/claim_in_turns_1.sql"
 
 
 @pytest.fixture
@@ -185,8 +188,8 @@ def test_every_statement_prepares() -> None:
     refused = {}
     for name in load_statements():
         text, _ = prepared_text(name)
-        if "FROM STDIN" in text:
-            continue  # no statement that PREPARE takes
+        if not is_preparable(text):
+            continue
         try:
             query(f"PREPARE {name} AS {text}", None)
         except DatabaseError as error:
@@ -236,5 +239,18 @@ def test_the_claim_its_indexes_and_the_domain_spell_one_order() -> None:
 
     assert len(orders) >= 4
     assert set(orders) == {CLAIM_ORDER_COLUMNS}
-    assert columns_of("job_claim") == columns_of("job_running") == CLAIM_ORDER_COLUMNS
-    assert columns_of("job_turn") == ("guild_id", *CLAIM_ORDER_COLUMNS)
+    assert columns_of("job_claim") == columns_of("job_lost_lane") == CLAIM_ORDER_COLUMNS
+    for name in ("job_turn", "job_running_guild", "job_lost"):
+        assert columns_of(name) == ("guild_id", *CLAIM_ORDER_COLUMNS)
+
+
+def test_the_claim_in_turns_filters_as_every_other_statement_does() -> None:
+    """Its function cannot include the part, so it repeats it word for word."""
+    text = " ".join((Path(guildqueue.__file__).parent / FUNCTION).read_text("utf-8").split())
+    listed = load_statements()["count_held"]
+    scope = " ".join(listed[listed.index("(%(kinds)s") : listed.index("GROUP BY")].split())
+
+    wanted = re.sub(r"%\((\w+)\)s::[a-z]+(?:\[\])?", r"p_\1", scope)
+
+    assert text.count(wanted) == 4
+    assert text.count("(p_kinds IS NULL") == 4

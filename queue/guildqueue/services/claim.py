@@ -1,6 +1,6 @@
 """Claim work: the next claimable jobs, each with a lease and a fencing token."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.filters import JobFilter, checked_text
 from guildqueue.domain.ids import GuildId
 from guildqueue.domain.job import Lease
-from guildqueue.services.transaction import decided_in_transaction
-from guildqueue.store import claims, cursors, locks
+from guildqueue.services.overdue import settle_overdue, settle_overdue_now_and_then
+from guildqueue.services.transaction import decided_in_transaction, is_nested
+from guildqueue.store import claims, locks
 from guildqueue.store.claims import Head, Taker
 from guildqueue.store.scopes import ClaimScope, claim_scope
 
@@ -44,8 +45,9 @@ def claim_jobs(
     decides. With QUEUE_CLAIM_ORDER "global" one order holds for all guilds. A guild at its cap
     is passed over but for its lost leases, which keep their slots.
 
-    A lease lost at a job's last attempt ends that job here, with the reason. Jobs and guilds that
-    a change or another claim holds locked are passed over, and waited for only where there are no
+    A lost lease is found within QUEUE_OVERDUE_SECONDS, and before the answer is that there is
+    nothing; lost at a job's last attempt it ends the job, with the reason. Jobs and guilds that a
+    change or another claim holds locked are passed over, and waited for only where there are no
     others. ``request_id`` is the principal's own: while leases that it was given hold, it is
     given those and no others. Raises InvalidInput.
     """
@@ -61,6 +63,11 @@ def claim_jobs(
         filter_hash=filter.scope_hash(),
         n_jobs=count,
     )
+    settle_overdue_now_and_then()
+    in_turns = settings.QUEUE_CLAIM_ORDER == "turns"
+    if in_turns and request_id is None and (claimed := _take_in_turns(claim)):
+        return claimed  # as nearly every claim does that finds work, in one statement
+    settle_overdue()
     waited: list[GuildId] = []
     while True:
         # A transaction each time, so that nothing is locked while a guild is waited for.
@@ -85,78 +92,51 @@ def _try(claim: Claim, waited: Sequence[GuildId]) -> tuple[list[Lease], GuildId 
         locks.share_order(waited[-1])
         claims.await_slots(claim.scope, waited[-1])
     claims.pin_plans()
-    if not waited:
-        claims.bury_lost_jobs()
-    claimed = _Attempt(claim).take()
+    in_turns = settings.QUEUE_CLAIM_ORDER == "turns"
+    claimed = _take_in_turns(claim) if in_turns else _Attempt(claim).take()
     if claimed:
         return claimed, None
     head = claims.find_first(claim.scope, passed=waited)
     return [], head.guild_id if head else None
 
 
+def _take_in_turns(claim: Claim) -> list[Lease]:
+    if is_nested():
+        claims.settle_marks()
+    return claims.claim_in_turns(
+        claim.scope, claim.taker, filter_hash=claim.filter_hash, count=claim.n_jobs
+    )
+
+
 @dataclass(slots=True)
 class _Attempt:
-    """One transaction's taking. ``locked`` are the guilds whose slots it may count."""
+    """One transaction's taking in the deployment's order. It may count the slots of ``locked``."""
 
     claim: Claim
     locked: set[GuildId] = field(default_factory=set)
 
     def take(self) -> list[Lease]:
         claim = self.claim
-        if settings.QUEUE_CLAIM_ORDER == "turns":
-            return list(self._one_by_one(lambda: self._take_lane() or self._take_turn()))
-        if claims.has_caps(claim.scope):
-            return list(self._one_by_one(self._take_first))
-        return claims.claim_jobs(claim.scope, claim.taker, locked=(), count=claim.n_jobs)
+        if not claims.has_caps(claim.scope):
+            return claims.claim_jobs(claim.scope, claim.taker, locked=(), count=claim.n_jobs)
+        return list(self._one_by_one())
 
-    def _one_by_one(self, take: Callable[[], list[Lease]]) -> Iterator[Lease]:
+    def _one_by_one(self) -> Iterator[Lease]:
         """As many leases as ``n_jobs`` single claims would give, one after the other."""
         for _ in range(self.claim.n_jobs):
-            taken = take()
+            taken = self._take_first()
             if not taken:
                 return
             yield from taken
 
-    def _take_lane(self) -> list[Lease]:
-        scope, taker, _, _ = self.claim
-        return self._take_from(
-            lambda passed: claims.find_lane(scope, passed=passed),
-            lambda _: claims.claim_lane(scope, taker, locked=self.locked),
-        )
-
     def _take_first(self) -> list[Lease]:
-        scope, taker, _, _ = self.claim
-        return self._take_from(
-            lambda passed: claims.find_first(scope, passed=passed),
-            lambda _: claims.claim_jobs(scope, taker, locked=self.locked, count=1),
-        )
-
-    def _take_turn(self) -> list[Lease]:
-        """A job of the guild whose turn it is, or of the next one that has any to give.
-
-        The cursor moves only where a job was taken.
-        """
-        scope, taker, filter_hash, _ = self.claim
-        last = cursors.read_cursor(taker.principal, filter_hash)
-        taken = self._take_from(
-            lambda passed: claims.find_turn(scope, last=last, passed=passed),
-            lambda head: claims.claim_turn(
-                scope, taker, head.guild_id, is_locked=head.guild_id in self.locked
-            ),
-        )
-        if taken:
-            cursors.append_cursor(taker.principal, filter_hash, taken[0].job.guild_id)
-        return taken
-
-    def _take_from(
-        self,
-        find: Callable[[Sequence[GuildId]], Head | None],
-        take: Callable[[Head], list[Lease]],
-    ) -> list[Lease]:
         """What the first guild gives that neither others hold locked nor a cap keeps closed."""
+        scope, taker, _, _ = self.claim
         passed: list[GuildId] = []
-        while head := find(passed):
-            if self._is_open(head) and (taken := take(head)):
+        while head := claims.find_first(scope, passed=passed):
+            if self._is_open(head) and (
+                taken := claims.claim_jobs(scope, taker, locked=self.locked, count=1)
+            ):
                 return taken
             passed.append(head.guild_id)
         return []

@@ -28,8 +28,13 @@ def decided_in_transaction(service: Callable[P, R]) -> Callable[P, R]:
                     return service(*args, **kwargs)
             except OperationalError as error:
                 # Inside a caller's transaction nothing can be decided again: it is lost.
-                if not is_conflict(error) or transaction.get_connection().in_atomic_block:
+                if not is_conflict(error) or is_nested():
                     raise
         raise QueueBusy
 
     return run
+
+
+def is_nested() -> bool:
+    """Whether what is written now is part of a caller's transaction, which is still open."""
+    return transaction.get_connection().in_atomic_block

@@ -31,9 +31,9 @@ def pin_plans() -> None:
     execute("pin_plans", {})
 
 
-def bury_lost_jobs() -> int:
-    """How many jobs ended because their lease was lost at the last attempt."""
-    return execute("bury_lost_jobs", {})
+def settle_marks() -> None:
+    """Let a claim find what its own transaction made claimable before."""
+    execute("settle_marks", {})
 
 
 def lock_request(taker: Taker) -> None:
@@ -49,19 +49,6 @@ def read_request(taker: Taker) -> list[Lease]:
 def find_first(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
     """The guild of the first claimable job, locked by others or not."""
     return _head(row("find_first", {**scope._asdict(), "passed": list(passed)}))
-
-
-def find_lane(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
-    """The guild of the first claimable job of the lane."""
-    return _head(row("find_lane", {**scope._asdict(), "passed": list(passed)}))
-
-
-def find_turn(
-    scope: ClaimScope, *, last: GuildId | None, passed: Collection[GuildId]
-) -> Head | None:
-    """The first eligible guild after ``last``, those ``passed`` left out; None if there is none."""
-    params = {**scope._asdict(), "last": last or 0, "passed": list(passed)}
-    return _head(row("find_turn", params))
 
 
 def _head(found: Any | None) -> Head | None:
@@ -88,25 +75,21 @@ def claim_jobs(
 ) -> list[Lease]:
     """Up to ``count`` claimable jobs in the deployment's order, now running and leased.
 
-    Those that others have locked are passed over; here and in the claims below. A guild with
-    a cap has to be among the ``locked``.
+    Those that others have locked are passed over. A guild with a cap has to be among the
+    ``locked``.
     """
     params = {**scope._asdict(), **taker._asdict(), "locked": list(locked), "count": count}
     return _in_order(rows("claim_jobs", params))
 
 
-def claim_lane(scope: ClaimScope, taker: Taker, *, locked: Collection[GuildId]) -> list[Lease]:
-    """The first claimable job of the lane, now running and leased; none where it is empty."""
-    params = {**scope._asdict(), **taker._asdict(), "locked": list(locked), "count": 1}
-    return _in_order(rows("claim_lane", params))
+def claim_in_turns(scope: ClaimScope, taker: Taker, *, filter_hash: str, count: int) -> list[Lease]:
+    """Up to ``count`` claimable jobs, now running and leased, in the order of their taking.
 
-
-def claim_turn(
-    scope: ClaimScope, taker: Taker, guild_id: GuildId, *, is_locked: bool
-) -> list[Lease]:
-    """The first claimable job of a guild that is not held, now running and leased."""
-    params = {**scope._asdict(), **taker._asdict(), "guild_id": guild_id}
-    return _in_order(rows("claim_turn", {**params, "is_locked": is_locked, "count": 1}))
+    The lane first, then guilds in turn. What others hold locked is passed over; the cursor of the
+    principal and ``filter_hash`` moves with the last turn taken.
+    """
+    params = {**scope._asdict(), **taker._asdict(), "filter_hash": filter_hash, "count": count}
+    return [lease_from_row(found) for found in rows("claim_in_turns", params)]
 
 
 def _in_order(found: Iterable[Any]) -> list[Lease]:

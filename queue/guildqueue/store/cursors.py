@@ -10,14 +10,6 @@ def read_cursor(principal: str, filter_hash: str) -> GuildId | None:
     return GuildId(found.guild_id) if found else None
 
 
-def append_cursor(principal: str, filter_hash: str, guild_id: GuildId) -> None:
-    """Note the turn just taken."""
-    execute(
-        "append_cursor",
-        {"principal": principal, "filter_hash": filter_hash, "guild_id": guild_id},
-    )
-
-
 def prune_cursors() -> int:
     """How many rows were dropped that no claim reads any more."""
     return execute("prune_cursors", {})

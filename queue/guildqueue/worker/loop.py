@@ -20,6 +20,7 @@ from guildqueue.services.claim import claim_jobs
 from guildqueue.services.fold_counters import fold_counters
 from guildqueue.services.heartbeat import extend_lease
 from guildqueue.services.prune_cursors import prune_cursors
+from guildqueue.services.prune_marks import prune_marks
 from guildqueue.services.release import release_job
 from guildqueue.worker.bell import Bell
 from guildqueue.worker.handler import HandlerInput, WorkerUnfit
@@ -252,10 +253,11 @@ class Worker:
         self.claim_at = now + self.plan.poll_s * (0.75 + 0.5 * _chance.random())
 
     def _fold(self, now: float) -> None:
-        if self.busy or self.is_stopping or now < self.fold_at:
+        if self.is_stopping or now < self.fold_at:
             return
         fold_counters()
         prune_cursors()
+        prune_marks()
         self.fold_at = now + FOLD_EVERY_S * (0.75 + 0.5 * _chance.random())
 
     def _wait(self) -> None:

@@ -10,16 +10,16 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
        set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true);
 
 -- name: bury_lost_jobs
--- A lease lost at the last attempt ends the job, in the next claim that meets it.
--- Locks: FOR NO KEY UPDATE SKIP LOCKED, as another claim may be burying the same one; it waits for
--- nobody, so the order is free to be the index's. Index: job_running; cost grows with what runs.
+-- A lease lost at the last attempt ends the job.
+-- Locks: FOR NO KEY UPDATE SKIP LOCKED, as a worker may be writing to it; nobody is waited for, so
+-- the order is free to be that of the index, job_running_guild.
 WITH lost AS MATERIALIZED (
     SELECT id
       FROM guildqueue_job
      WHERE state = 'running'
        AND lease_expires_at < clock_timestamp()
        AND attempt >= max_attempts
-     ORDER BY bump_seq, priority, id
+     ORDER BY guild_id, bump_seq, priority, id
        FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE guildqueue_job
@@ -28,6 +28,65 @@ UPDATE guildqueue_job
                || max_attempts,
        lease_by = NULL, lease_expires_at = NULL, finished_at = clock_timestamp()
  WHERE id = ANY (ARRAY(SELECT id FROM lost));
+
+-- name: is_overdue
+-- Whether time has made anything claimable, or dead, that no claim knows of yet. Cost grows with what
+-- runs, as no index holds the end of a lease. Index: job_running_guild, job_claim_deferred.
+SELECT EXISTS (SELECT FROM guildqueue_job
+                WHERE state = 'running' AND lease_expires_at < statement_timestamp()
+                  AND (lost_at IS NULL OR attempt >= max_attempts))
+       OR EXISTS (SELECT FROM guildqueue_job
+                   WHERE state = 'pending' AND unmet = 0 AND NOT held
+                     AND run_after <= statement_timestamp()) AS is_overdue;
+
+-- name: try_lock_overdue
+-- One looks at a time; who only looks ahead goes on without.
+SELECT pg_try_advisory_xact_lock(hashtextextended('guildqueue.overdue', 0)) AS is_locked;
+
+-- name: lock_overdue
+SELECT pg_advisory_xact_lock(hashtextextended('guildqueue.overdue', 0));
+
+-- name: notice_lost
+-- Mark the leases that ran out, so that a claim finds them without looking at all that runs.
+-- Locks: FOR NO KEY UPDATE SKIP LOCKED. Index: job_running_guild.
+UPDATE guildqueue_job SET lost_at = clock_timestamp()
+ WHERE id = ANY (ARRAY(
+    SELECT id FROM guildqueue_job
+     WHERE state = 'running' AND lost_at IS NULL AND lease_expires_at < clock_timestamp()
+     ORDER BY guild_id, bump_seq, priority, id
+       FOR NO KEY UPDATE SKIP LOCKED));
+
+-- name: stop_deferring
+-- What became due joins its line for good. Of the lane one guild at a time (:is_lane), as the lane's
+-- mark is locked after a guild's. Locks: FOR NO KEY UPDATE SKIP LOCKED. Index: job_claim_deferred.
+UPDATE guildqueue_job SET run_after = NULL
+ WHERE id = ANY (ARRAY(
+    SELECT id FROM guildqueue_job
+     WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= clock_timestamp()
+       AND (bump_seq IS NOT NULL) = %(is_lane)s
+       AND (NOT %(is_lane)s OR guild_id = (
+            SELECT guild_id FROM guildqueue_job
+             WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= clock_timestamp()
+               AND bump_seq IS NOT NULL
+             ORDER BY run_after LIMIT 1))
+     ORDER BY guild_id, run_after
+     LIMIT 10000
+       FOR NO KEY UPDATE SKIP LOCKED));
+
+-- name: settle_marks
+-- In a transaction that goes on, what it made claimable so far counts for the claim that follows.
+SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable IMMEDIATE;
+
+-- name: claim_in_turns
+-- Up to :count jobs in turn; see the function, which holds the plans to their indexes itself.
+-- Returns: one row a claimed job, in no particular order.
+SELECT
+-- include: job_columns
+       job.needs
+  FROM guildqueue_claim_in_turns_1(
+       %(principal)s, %(filter_hash)s, %(request_id)s, %(count)s, %(ttl_s)s, %(default_cap)s,
+       %(kinds)s, %(assignee_kind)s, %(guilds)s, %(labels)s, %(any_labels)s, %(min_priority)s,
+       %(max_priority)s, %(session)s) AS job;
 
 -- part: in_scope
 -- What a filter lets through, of the columns of a job: the one spelling of it, for claims, for what
@@ -96,7 +155,7 @@ line AS NOT MATERIALIZED (
 ),
 
 -- part: take_in_line
--- The part that every claim shares: up to :count of the line, in the order lane, priority, id. It is
+-- Up to :count of the line, in the order lane, priority, id. It is
 -- read without a lock; LIMIT stands above LockRows, so a row that others hold is passed over and
 -- the next one in order is taken.
 -- Locks: FOR NO KEY UPDATE SKIP LOCKED. NO KEY, so that a dependency row just being inserted for
@@ -125,8 +184,8 @@ taken AS MATERIALIZED (
 claimed AS (
     UPDATE guildqueue_job AS job
        SET state = 'running', attempt = attempt + 1, token = token + 1, progress = 0,
-           run_after = NULL, lease_by = %(principal)s, request_id = %(request_id)s,
-           started_at = clock_timestamp(),
+           run_after = NULL, lost_at = NULL, lease_by = %(principal)s,
+           request_id = %(request_id)s, started_at = clock_timestamp(),
            lease_expires_at = clock_timestamp() + make_interval(secs => %(ttl_s)s)
      WHERE job.id = ANY (ARRAY(SELECT id FROM taken))
     RETURNING job.*
@@ -159,49 +218,13 @@ SELECT
 
 -- name: claim_jobs
 -- One order for the whole deployment.
--- Index: job_claim, job_claim_deferred, job_running, guild_held, guild_capped.
+-- Index: job_claim, job_claim_deferred, job_running_guild, guild_held, guild_capped.
 WITH candidate AS NOT MATERIALIZED (
     SELECT job.*,
 -- include: locked_or_uncapped
            AS has_slot
       FROM guildqueue_job AS job
      WHERE guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
-       AND
--- include: in_scope
-),
--- include: line
--- include: take_in_line
-
--- name: claim_lane
--- The jobs that run next, of all guilds in scope. Index: the head of job_claim, where bump_seq is
--- not null; job_claim_deferred, job_running, guild_held, guild_capped.
-WITH candidate AS NOT MATERIALIZED (
-    SELECT job.*,
--- include: locked_or_uncapped
-           AS has_slot
-      FROM guildqueue_job AS job
-     WHERE bump_seq IS NOT NULL
-       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
-       AND
--- include: in_scope
-),
--- include: line
--- include: take_in_line
-
--- name: claim_turn
--- The guild whose turn it is. A cap that was set since its row was looked at counts as used up unless
--- the row is locked. Index: job_turn, job_claim_deferred, job_running_guild.
-WITH slot AS MATERIALIZED (
-    SELECT (%(is_locked)s OR coalesce(guild.running_cap, %(default_cap)s::int) IS NULL) AND
--- include: guild_has_slot
-           AS is_free
-      FROM guildqueue_guild AS guild
-     WHERE guild.id = %(guild_id)s
-),
-candidate AS NOT MATERIALIZED (
-    SELECT job.*, (SELECT is_free FROM slot) AS has_slot
-      FROM guildqueue_job AS job
-     WHERE guild_id = %(guild_id)s
        AND
 -- include: in_scope
 ),

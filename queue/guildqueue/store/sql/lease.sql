@@ -2,10 +2,10 @@
 -- where they are no longer the job's.
 
 -- name: extend_lease
--- A heartbeat: heap-only, as no index mentions these columns.
+-- A heartbeat: heap-only, as no index mentions these columns but lost_at, which hardly ever changes.
 UPDATE guildqueue_job
    SET lease_expires_at = clock_timestamp() + make_interval(secs => %(ttl_s)s),
-       progress = coalesce(%(progress)s::float8, progress)
+       progress = coalesce(%(progress)s::float8, progress), lost_at = NULL
  WHERE id = %(job_id)s AND state = 'running' AND token = %(token)s AND lease_by = %(principal)s
 RETURNING lease_expires_at;
 

@@ -3,7 +3,8 @@
 
 -- name: read_lane_line
 -- The lane of all guilds in scope in its order, of each guild and arm at most :limit jobs, with the
--- guild's free slots. Index: the head of job_claim, where bump_seq is not null, and as for find_lane.
+-- guild's free slots. Index: the head of job_claim, where bump_seq is not null, and as for
+-- find_first.
 WITH candidate AS NOT MATERIALIZED (
     SELECT job.*, guild_id <> ALL (ARRAY(
 -- include: full_guilds
@@ -35,7 +36,8 @@ SELECT
 -- Of the first :n_guilds guilds that a turn may go to after :last (null: of all), the first :limit
 -- jobs of each and its first :limit lost leases, with its free slots. With :is_lane_apart those outside
 -- the lane only.
--- Index: as for find_turn, then job_turn and job_running_guild for each guild.
+-- Index: the guild's primary key, job_turn and job_running_guild for each guild looked at;
+-- job_claim_deferred and job_running_guild once for all of them.
 WITH
 -- include: eligible
 ,

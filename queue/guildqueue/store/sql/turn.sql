@@ -5,35 +5,13 @@
 -- The guild of the first claimable job of all, in the order lane, priority, id, locked by others or
 -- not; guilds :passed are left out. Also what tells "all of it is being written just now" from
 -- "there is nothing". Locks: none.
--- Index: job_claim, job_claim_deferred, job_running, guild_held; job_running_guild for the caps.
+-- Index: job_claim, job_claim_deferred, guild_held, job_running_guild.
 WITH candidate AS NOT MATERIALIZED (
     SELECT job.*, guild_id <> ALL (ARRAY(
 -- include: full_guilds
            )) AS has_slot
       FROM guildqueue_job AS job
      WHERE guild_id <> ALL (%(passed)s::bigint[])
-       AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
-       AND
--- include: in_scope
-),
--- include: line
-head AS (
-    SELECT guild_id FROM line ORDER BY bump_seq, priority, id LIMIT 1
-)
-SELECT guild.id AS guild_id,
-       coalesce(guild.running_cap, %(default_cap)s::int) IS NOT NULL AS is_capped
-  FROM head JOIN guildqueue_guild AS guild ON guild.id = head.guild_id;
-
--- name: find_lane
--- The same of the jobs that run next. Index: the head of job_claim, where bump_seq is not null, and
--- as for find_first.
-WITH candidate AS NOT MATERIALIZED (
-    SELECT job.*, guild_id <> ALL (ARRAY(
--- include: full_guilds
-           )) AS has_slot
-      FROM guildqueue_job AS job
-     WHERE bump_seq IS NOT NULL
-       AND guild_id <> ALL (%(passed)s::bigint[])
        AND guild_id <> ALL (ARRAY(SELECT id FROM guildqueue_guild WHERE held_at IS NOT NULL))
        AND
 -- include: in_scope
@@ -82,21 +60,6 @@ eligible AS NOT MATERIALIZED (
                ))
 )
 
--- name: find_turn
--- The first guild above :last, else the first of all, that is not :passed. Locks: none.
--- Index: the guild's primary key, job_turn and job_running_guild for each guild looked at;
--- job_claim_deferred and job_running once for all of them.
-WITH
--- include: eligible
-(SELECT id AS guild_id, coalesce(running_cap, %(default_cap)s::int) IS NOT NULL AS is_capped
-   FROM eligible WHERE id > %(last)s::bigint AND id <> ALL (%(passed)s::bigint[])
-  ORDER BY id LIMIT 1)
-UNION ALL
-(SELECT id AS guild_id, coalesce(running_cap, %(default_cap)s::int) IS NOT NULL AS is_capped
-   FROM eligible WHERE id <= %(last)s::bigint AND id <> ALL (%(passed)s::bigint[])
-  ORDER BY id LIMIT 1)
-LIMIT 1;
-
 -- name: has_caps
 -- Whether any guild has a cap of its own. Index: guild_capped.
 SELECT EXISTS (SELECT FROM guildqueue_guild WHERE running_cap IS NOT NULL) AS has_caps;
@@ -114,22 +77,16 @@ SELECT id FROM guildqueue_guild
    FOR NO KEY UPDATE;
 
 -- name: read_cursor
--- The guild of the last turn. Index: claim_cursor_newest.
+-- The guild of the last turn. Index: guildqueue_claim_cursor_pkey.
 SELECT guild_id
   FROM guildqueue_claim_cursor
  WHERE principal = %(principal)s AND filter_hash = %(filter_hash)s
  ORDER BY id DESC
  LIMIT 1;
 
--- name: append_cursor
--- The turn just taken. Nothing is locked: two claims of one principal may read the same cursor, and
--- one of them loses its turn, never its job.
-INSERT INTO guildqueue_claim_cursor (principal, filter_hash, guild_id)
-VALUES (%(principal)s, %(filter_hash)s, %(guild_id)s);
-
 -- name: prune_cursors
 -- Drop what stands behind a newer row, and what nobody used for 30 days.
--- Locks: FOR UPDATE SKIP LOCKED, as several workers prune. Index: claim_cursor_newest.
+-- Locks: FOR UPDATE SKIP LOCKED, as several workers prune. Index: guildqueue_claim_cursor_pkey.
 DELETE FROM guildqueue_claim_cursor
  WHERE id IN (SELECT cursor.id
                 FROM guildqueue_claim_cursor AS cursor
@@ -141,3 +98,39 @@ DELETE FROM guildqueue_claim_cursor
                ORDER BY cursor.id
                LIMIT 10000
                  FOR UPDATE SKIP LOCKED);
+
+-- name: read_unraised
+-- Guilds in which many jobs began or ended since their mark: no claim in turns came by.
+-- Index: running_step_guild, all of it.
+SELECT guild_id FROM guildqueue_running_step
+ GROUP BY guild_id HAVING count(*) >= %(n_steps)s ORDER BY guild_id;
+
+-- name: raise_mark
+SELECT guildqueue_raise_mark(%(guild_id)s, true);
+
+-- name: prune_steps
+-- Drop what a mark has seen; a mark that is a minute old, as a claim may still count from the one
+-- before. Locks: FOR UPDATE SKIP LOCKED, as several workers prune. Index: guildqueue_mark_pkey.
+DELETE FROM guildqueue_running_step
+ WHERE ctid = ANY (ARRAY(
+    SELECT step.ctid
+      FROM guildqueue_running_step AS step
+      JOIN (SELECT DISTINCT ON (guild_id) guild_id, seen FROM guildqueue_mark
+             WHERE at < statement_timestamp() - interval '1 minute'
+             ORDER BY guild_id, id DESC) AS mark USING (guild_id)
+     WHERE pg_visible_in_snapshot(step.by, mark.seen)
+     LIMIT 10000
+       FOR UPDATE OF step SKIP LOCKED));
+
+-- name: prune_marks
+-- Drop what stands behind a newer row that is a minute old.
+-- Locks: FOR UPDATE SKIP LOCKED. Index: guildqueue_mark_pkey.
+DELETE FROM guildqueue_mark
+ WHERE ctid = ANY (ARRAY(
+    SELECT mark.ctid
+      FROM guildqueue_mark AS mark
+     WHERE EXISTS (SELECT FROM guildqueue_mark AS newer
+                    WHERE newer.guild_id = mark.guild_id AND newer.id > mark.id
+                      AND newer.at < statement_timestamp() - interval '1 minute')
+     LIMIT 10000
+       FOR UPDATE SKIP LOCKED));

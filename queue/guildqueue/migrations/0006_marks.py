@@ -1,0 +1,86 @@
+"""Where each guild's line begins and how many of its jobs run, so that claims survive an old snapshot."""
+
+from pathlib import Path
+
+from django.db import migrations, models
+
+SQL = Path(__file__).with_name("sql")
+# What runs at this moment. Creating the triggers has kept writers out of the job table until the end
+# of this transaction, so nothing is missed and nothing counted twice.
+COUNT_WHAT_RUNS = """
+INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
+SELECT guild_id, -9223372036854775808, 0, count(*), pg_current_snapshot()
+  FROM guildqueue_job WHERE state = 'running' GROUP BY guild_id;
+"""
+ONE_CURSOR_INDEX = """
+ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey,
+  ADD PRIMARY KEY (principal, filter_hash, id);
+"""
+TWO_CURSOR_INDEXES = """
+ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey,
+  ADD PRIMARY KEY (id);
+"""
+UNDO = """
+DROP FUNCTION guildqueue_claim_in_turns_1;
+DROP FUNCTION guildqueue_has_slot;
+DROP FUNCTION guildqueue_raise_lane;
+DROP FUNCTION guildqueue_raise_mark;
+DROP FUNCTION guildqueue_snapshot_of_others;
+DROP FUNCTION guildqueue_n_running;
+DROP TRIGGER job_marks_truncated ON guildqueue_job;
+DROP TRIGGER job_arrived ON guildqueue_job;
+DROP TRIGGER job_was_lost ON guildqueue_job;
+DROP TRIGGER job_became_claimable ON guildqueue_job;
+DROP TRIGGER job_running_inserted ON guildqueue_job;
+DROP TRIGGER job_running_deleted ON guildqueue_job;
+DROP TRIGGER job_running_updated ON guildqueue_job;
+DROP TABLE guildqueue_arrival;
+DROP TABLE guildqueue_running_step;
+DROP FUNCTION guildqueue_note_arrivals;
+DROP FUNCTION guildqueue_was_lost;
+DROP FUNCTION guildqueue_became_claimable;
+DROP FUNCTION guildqueue_lower_mark;
+DROP FUNCTION guildqueue_count_running;
+DROP FUNCTION guildqueue_forget_marks;
+DROP TABLE guildqueue_mark;
+"""
+
+
+class Migration(migrations.Migration):
+    """Adds a column, tables and triggers; a worker of the release before runs beside them."""
+
+    dependencies = [("guildqueue", "0005_claims")]
+
+    operations = [
+        migrations.AddField(
+            model_name="job",
+            name="lost_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddIndex(
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("lost_at__isnull", False), ("state", "running")),
+                fields=["guild", "bump_seq", "priority", "id"],
+                name="job_lost",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("lost_at__isnull", False), ("state", "running")),
+                fields=["bump_seq", "priority", "id"],
+                name="job_lost_lane",
+            ),
+        ),
+        # One index does for a turn: each more is a page for every claim.
+        migrations.RemoveIndex(model_name="claimcursor", name="claim_cursor_newest"),
+        migrations.RunSQL(ONE_CURSOR_INDEX, TWO_CURSOR_INDEXES),
+        # job_running_guild serves what this did, at one entry less for every claim.
+        migrations.RemoveIndex(model_name="job", name="job_running"),
+        migrations.RunSQL((SQL / "marks_1.sql").read_text("utf-8"), UNDO),
+        migrations.RunSQL(COUNT_WHAT_RUNS, migrations.RunSQL.noop),
+        migrations.RunSQL(
+            (SQL / "claim_in_turns_1.sql").read_text("utf-8"), migrations.RunSQL.noop
+        ),
+    ]

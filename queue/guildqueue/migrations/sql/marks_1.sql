@@ -1,0 +1,231 @@
+-- Where a guild's line begins, and how many of its jobs run: rows that are only ever added, so that
+-- an old snapshot, which keeps every dead row version alive, makes no claim slower. Decision 0006.
+
+-- The newest row of a guild counts. No claimable job of its line outside the lane stands before
+-- (priority, job_id); with nulls there, there is none. So many were running as :seen saw it. Line 0
+-- is what comes out of turn: the lane of all guilds, where the priority is a bump_seq, and the
+-- leases that were noticed to be lost.
+CREATE TABLE guildqueue_mark (
+  guild_id bigint NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  priority bigint,
+  job_id bigint,
+  running bigint NOT NULL,
+  seen pg_snapshot,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (guild_id, id)
+);
+
+-- A job began or ceased to run. What a mark has not :seen is added to what it says.
+CREATE TABLE guildqueue_running_step (
+  guild_id bigint NOT NULL,
+  by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  delta smallint NOT NULL
+);
+CREATE INDEX running_step_guild ON guildqueue_running_step (guild_id, by);
+
+-- The first of the jobs that a statement inserted, until the transaction lowers the guild's mark.
+CREATE TABLE guildqueue_arrival (
+  guild_id bigint NOT NULL,
+  priority bigint NOT NULL,
+  job_id bigint PRIMARY KEY,
+  bump_seq bigint
+);
+
+CREATE FUNCTION guildqueue_count_running() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' AND OLD.state = 'running' THEN
+    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (OLD.guild_id, -1);
+  END IF;
+  IF TG_OP <> 'DELETE' AND NEW.state = 'running' THEN
+    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (NEW.guild_id, 1);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER job_running_inserted AFTER INSERT ON guildqueue_job FOR EACH ROW
+  WHEN (NEW.state = 'running') EXECUTE FUNCTION guildqueue_count_running();
+CREATE TRIGGER job_running_deleted AFTER DELETE ON guildqueue_job FOR EACH ROW
+  WHEN (OLD.state = 'running') EXECUTE FUNCTION guildqueue_count_running();
+CREATE TRIGGER job_running_updated AFTER UPDATE OF state ON guildqueue_job FOR EACH ROW
+  WHEN ((OLD.state = 'running') <> (NEW.state = 'running'))
+  EXECUTE FUNCTION guildqueue_count_running();
+
+CREATE FUNCTION guildqueue_forget_marks() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM guildqueue_mark;
+  DELETE FROM guildqueue_running_step;
+  DELETE FROM guildqueue_arrival;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER job_marks_truncated AFTER TRUNCATE ON guildqueue_job
+  FOR EACH STATEMENT EXECUTE FUNCTION guildqueue_forget_marks();
+
+-- Where the newest mark stands behind a key, a lower one is put in front of it. Line 0 is what comes out of turn.
+CREATE FUNCTION guildqueue_lower_mark(p_line bigint, p_priority bigint, p_job bigint)
+RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  newest guildqueue_mark;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_line, 0));
+  SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = p_line ORDER BY id DESC LIMIT 1;
+  IF FOUND AND (newest.priority IS NULL
+                OR (p_priority, p_job) < (newest.priority, newest.job_id)) THEN
+    INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
+    VALUES (p_line, p_priority, p_job, newest.running, newest.seen);
+  END IF;
+END $$;
+
+-- At commit, when nothing else is waited for: a claim must find what has become claimable. Whoever
+-- raises a mark does so under its lock and sees what was committed before, so a job is either seen
+-- then or lowers the mark after. The lane's lock is taken after a guild's, by all.
+CREATE FUNCTION guildqueue_became_claimable() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  job bigint;
+BEGIN
+  IF TG_TABLE_NAME = 'guildqueue_arrival' THEN
+    job := NEW.job_id;
+    DELETE FROM guildqueue_arrival WHERE job_id = NEW.job_id;
+  ELSE
+    job := NEW.id;
+  END IF;
+  IF NEW.bump_seq IS NULL THEN
+    PERFORM guildqueue_lower_mark(NEW.guild_id, NEW.priority, job);
+  ELSE
+    PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || NEW.guild_id, 0)),
+            guildqueue_lower_mark(0, NEW.bump_seq, 0);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION guildqueue_was_lost() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM guildqueue_lower_mark(0, -9223372036854775808, 0);
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER job_became_claimable AFTER UPDATE ON guildqueue_job
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.state = 'pending' AND NEW.unmet = 0 AND NOT NEW.held AND NEW.run_after IS NULL
+        AND NOT (OLD.state = 'pending' AND OLD.unmet = 0 AND NOT OLD.held
+                 AND OLD.run_after IS NULL
+                 AND CASE WHEN NEW.bump_seq IS NULL
+                          THEN OLD.bump_seq IS NULL AND OLD.priority <= NEW.priority
+                          ELSE coalesce(OLD.bump_seq <= NEW.bump_seq, false) END))
+  EXECUTE FUNCTION guildqueue_became_claimable();
+CREATE CONSTRAINT TRIGGER job_was_lost AFTER UPDATE ON guildqueue_job
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.state = 'running' AND NEW.lost_at IS NOT NULL AND OLD.lost_at IS NULL)
+  EXECUTE FUNCTION guildqueue_was_lost();
+CREATE CONSTRAINT TRIGGER arrival_became_claimable AFTER INSERT ON guildqueue_arrival
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guildqueue_became_claimable();
+
+-- One row a guild and statement, as a COPY may bring a hundred thousand jobs.
+CREATE FUNCTION guildqueue_note_arrivals() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO guildqueue_arrival (guild_id, priority, job_id, bump_seq)
+  SELECT DISTINCT ON (guild_id, bump_seq IS NULL) guild_id, priority, id, bump_seq
+    FROM arrived
+   WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+   ORDER BY guild_id, bump_seq IS NULL, bump_seq, priority, id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER job_arrived AFTER INSERT ON guildqueue_job
+  REFERENCING NEW TABLE AS arrived FOR EACH STATEMENT EXECUTE FUNCTION guildqueue_note_arrivals();
+
+-- How many of the guild's jobs run, as the statement sees it that asks: STABLE, so that what is
+-- counted and what a mark says to have :seen are of one snapshot. A mark from another cluster (a
+-- restored dump), whose transactions are numbered anew, counts for nothing.
+CREATE FUNCTION guildqueue_n_running(p_guild bigint) RETURNS bigint LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  n bigint;
+BEGIN
+  SELECT CASE WHEN pg_snapshot_xmax(newest.seen) > pg_snapshot_xmax(pg_current_snapshot())
+              THEN (SELECT count(*) FROM guildqueue_job
+                     WHERE guild_id = p_guild AND state = 'running')
+              ELSE coalesce(newest.running, 0) + (
+                   SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
+                    WHERE guild_id = p_guild
+                      AND by >= coalesce(pg_snapshot_xmin(newest.seen), '0'::xid8)
+                      AND NOT coalesce(pg_visible_in_snapshot(by, newest.seen), false)) END
+    INTO n
+    FROM (VALUES (1)) AS one
+    LEFT JOIN LATERAL (SELECT running, seen FROM guildqueue_mark WHERE guild_id = p_guild
+                        ORDER BY id DESC LIMIT 1) AS newest ON true;
+  RETURN n;
+END $$;
+
+-- What the statement sees of all others, without this transaction, which has no part in its own
+-- pg_current_snapshot: as if it were still running, whatever it has yet to do.
+CREATE FUNCTION guildqueue_snapshot_of_others() RETURNS pg_snapshot LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN own >= pg_snapshot_xmax(seen) THEN seen
+              ELSE (pg_snapshot_xmin(seen)::text || ':' || pg_snapshot_xmax(seen)::text || ':' || (
+                   SELECT string_agg(by::text, ',' ORDER BY by)
+                     FROM (SELECT own AS by UNION SELECT pg_snapshot_xip(seen)) AS others
+                   ))::pg_snapshot END
+    FROM (SELECT pg_current_xact_id() AS own, pg_current_snapshot() AS seen) AS now
+$$;
+
+-- Put the guild's mark where its line begins now, with what runs if it :counts. Somebody else doing so, or making
+-- a job claimable, is not waited for. The line is read without a lock: a job that a claim has not
+-- committed yet still stands in it.
+CREATE FUNCTION guildqueue_raise_mark(p_guild bigint, p_counts boolean)
+RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  newest guildqueue_mark;
+  head_priority bigint;
+  head_id bigint;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_guild, 0)) THEN
+    RETURN;
+  END IF;
+  SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = p_guild ORDER BY id DESC LIMIT 1;
+  IF NOT FOUND OR newest.priority IS NOT NULL THEN
+    SELECT priority, id INTO head_priority, head_id FROM guildqueue_job
+     WHERE guild_id = p_guild AND bump_seq IS NULL
+       AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+       AND (priority, id) >= (coalesce(newest.priority, -9223372036854775808),
+                              coalesce(newest.job_id, 0))
+     ORDER BY bump_seq, priority, id LIMIT 1;
+  END IF;
+  IF NOT p_counts THEN
+    IF newest.id IS NULL OR (head_priority, head_id) IS DISTINCT FROM
+                            (newest.priority, newest.job_id) THEN
+      INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
+      VALUES (p_guild, head_priority, head_id, coalesce(newest.running, 0), newest.seen);
+    END IF;
+    RETURN;
+  END IF;
+  -- What this transaction itself did is added by whoever reads this.
+  INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
+  SELECT p_guild, head_priority, head_id,
+         guildqueue_n_running(p_guild)
+         - (SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
+             WHERE guild_id = p_guild AND by = pg_current_xact_id()),
+         guildqueue_snapshot_of_others();
+END $$;
+
+-- The same for what comes out of turn. With a lost lease noticed, all of it has to be looked at.
+CREATE FUNCTION guildqueue_raise_lane() RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  newest guildqueue_mark;
+  head bigint;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:0', 0)) THEN
+    RETURN;
+  END IF;
+  SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = 0 ORDER BY id DESC LIMIT 1;
+  IF EXISTS (SELECT FROM guildqueue_job WHERE state = 'running' AND lost_at IS NOT NULL) THEN
+    head := -9223372036854775808;
+  ELSE
+    SELECT bump_seq INTO head FROM guildqueue_job
+     WHERE bump_seq >= coalesce(newest.priority, -9223372036854775808)
+       AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+     ORDER BY bump_seq, priority, id LIMIT 1;
+  END IF;
+  IF newest.id IS NULL OR head IS DISTINCT FROM newest.priority THEN
+    INSERT INTO guildqueue_mark (guild_id, priority, job_id, running)
+    VALUES (0, head, CASE WHEN head IS NOT NULL THEN 0 END, 0);
+  END IF;
+END $$;
