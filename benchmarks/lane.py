@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from django.db import connection
 
@@ -56,8 +57,8 @@ class Figures:
 
 def _processor_s() -> float:
     """Processor time of this process and of its children that ended; the server's is not in it."""
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
+    spent = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
 def run() -> None:
@@ -151,7 +152,7 @@ def replays(folder: Path) -> None:
     took = Figures()
     for _ in range(ROUNDS + 1):
         took.take(partial(lane_file.read_state, lane))
-    print(f"a log of {N_REQUESTS} requests ({size_mb:.0f} MB) replayed: {spread(took)}")
+    print(f"a log of {N_REQUESTS} requests ({size_mb:.0f} MB) replayed: {took}")
 
 
 def _record(type_: EventType, slug: str) -> LaneRecord:
