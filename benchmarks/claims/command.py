@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.claims import own
 from benchmarks.claims.figures import table
 from benchmarks.claims.report import Run
 from benchmarks.claims.server import Server
@@ -23,11 +24,14 @@ SECTIONS = {
     "memory": "memory",
     "wakeups": "wakeups",
 }
+PROFILE = {"profile": "profiled"}  # a section of its own: its figures are not beside anything
 
 
 def main(words: Sequence[str]) -> int:
     """Exit status 0; a section that breaks ends the run after the table of what there is."""
     options = _parser().parse_args(words)
+    own.WORKERS.update(options.worker)
+    sections = PROFILE if options.profile else {name: SECTIONS[name] for name in options.only}
     with tempfile.TemporaryDirectory(prefix="guildqueue-claims-") as folder:
         run = Run(
             server=Server(Path(folder)),
@@ -38,8 +42,8 @@ def main(words: Sequence[str]) -> int:
         try:
             print(_heading(run), flush=True)
             run.server.prepare_limit()
-            for name in options.only:
-                importlib.import_module(f"benchmarks.claims.{SECTIONS[name]}").run(run)
+            for module in sections.values():
+                importlib.import_module(f"benchmarks.claims.{module}").run(run)
         finally:
             print(f"\n{table(run.rows)}")
             for what in run.skipped:
@@ -77,6 +81,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--subject", default="", metavar="TEXT", help="only what has this in its name"
     )
+    parser.add_argument(
+        "--worker",
+        type=_worker,
+        action="append",
+        default=[],
+        metavar="N=WORDS",
+        help="one more worker of ours, N jobs a claim, by its words after manage.py",
+    )
+    parser.add_argument("--profile", action="store_true", help="only where the time goes, for ours")
     return parser
 
 
@@ -86,6 +99,11 @@ def _sections(text: str) -> list[str]:
         if name not in SECTIONS:
             raise argparse.ArgumentTypeError(f"no section {name!r}; known: {', '.join(SECTIONS)}")
     return names
+
+
+def _worker(text: str) -> tuple[int, tuple[str, ...]]:
+    count, _, words = text.partition("=")
+    return int(count), tuple(words.split())
 
 
 def _numbers(text: str) -> list[int]:

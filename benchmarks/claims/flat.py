@@ -46,10 +46,11 @@ def run(run: Run) -> None:
             _round(run, variants)
     for variant in variants:
         than = "" if variant.than == variant.database else f" than {variant.than}"
+        buffers = statistics.median(variant.buffers)
         run.add(
             "flat",
             variant.what,
-            f"{quartiles(variant.claims)} ms a claim, {statistics.median(variant.buffers):.0f} buffers",
+            f"{quartiles(variant.claims)} ms a claim, {buffers:.0f} buffers",
             ratio=quartiles(variant.ratios) + than,
             target=variant.target,
         )
