@@ -19,7 +19,7 @@ from benchmarks.claims.own import Shape
 from benchmarks.claims.report import Run
 from benchmarks.claims.server import environment, python
 
-CHURN_LIMIT_S = 900.0
+CHURN_LIMIT_S = 1_800.0
 NO_VACUUM = """
 SELECT format('ALTER TABLE %I SET (autovacuum_enabled = false)', relname)
   FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace

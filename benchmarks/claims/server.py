@@ -79,11 +79,6 @@ class Server:
         words += ["-T", str(max(1, round(seconds))), "-f", str(script)]
         return parse_tps(self._pgbench(*words))
 
-    def load_limit(self) -> None:
-        """Keep pgbench's table small again: its dead rows are not what is compared."""
-        with self.connect(LIMIT_DATABASE) as connection:
-            connection.execute("VACUUM pgbench_accounts")
-
     def restart(self, **settings: str) -> None:
         """With ALTER SYSTEM's ``settings``; for what needs a restart to be loaded."""
         with self.connect("postgres") as connection:

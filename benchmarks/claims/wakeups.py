@@ -23,7 +23,7 @@ def run(run: Run) -> None:
     )
     off = replace(on, name="32 clients, wake-ups off", settings={**on.settings, **OFF})
     figures = side_by_side(
-        run.server, [off, on], n_workers=CLIENTS, floor=0, timing=run.size.timing
+        run.server, [off, on], n_workers=CLIENTS, floor=None, timing=run.size.timing
     )
     for subject, figure in zip((off, on), figures, strict=True):
         run.add_figure("wake-ups", subject.name, figure)
