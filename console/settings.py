@@ -88,7 +88,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_htmx",
-    "ninja",
     "console.apps.ConsoleConfig",
     "guildqueue.apps.GuildQueueConfig",
 ]
