@@ -6,6 +6,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.claims import own
@@ -33,9 +34,11 @@ def main(words: Sequence[str]) -> int:
     own.WORKERS.update(options.worker)
     sections = PROFILE if options.profile else {name: SECTIONS[name] for name in options.only}
     with tempfile.TemporaryDirectory(prefix="guildqueue-claims-") as folder:
+        size = SIZES[options.size]
+        timing = replace(size.timing, rounds=options.rounds)
         run = Run(
             server=Server(Path(folder)),
-            size=SIZES[options.size],
+            size=replace(size, timing=timing),
             workers=options.workers,
             only_subjects=options.subject,
         )
@@ -61,7 +64,7 @@ def _heading(run: Run) -> str:
         f"{platform.python_version()}, {os.cpu_count()} processors; {timing.rounds} rounds of "
         f"{timing.window_s:g} s each.\nRates are jobs a second, median (range); a ratio is to "
         "single-row UPDATEs a second of as many pgbench clients, measured right before and after: "
-        "median (middle half)."
+        "median (middle half), of the steady rounds where there are enough."
     )
 
 

@@ -5,30 +5,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+STEADY = 1.5  # how far the limits before and after a figure may lie apart, as a factor
+ENOUGH = 5  # steady rounds, with which the others are left out
+
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A rate of each round with the limit measured right before and after it, all a second."""
+class Round:
+    """A rate between two limits, all a second."""
 
-    rates: list[float] = field(default_factory=list)
-    limits: list[float] = field(default_factory=list)
-
-    def add(self, rate: float, before: float, after: float) -> None:
-        self.rates.append(rate)
-        self.limits.append((before + after) / 2)
-
-    @property
-    def rate(self) -> float:
-        return statistics.median(self.rates)
-
-    @property
-    def ratios(self) -> list[float]:
-        """A round's rate by that round's own limit: the machine's noise is in both."""
-        return [rate / limit for rate, limit in zip(self.rates, self.limits, strict=True)]
+    rate: float
+    before: float
+    after: float
 
     @property
     def ratio(self) -> float:
-        return statistics.median(self.ratios)
+        """To that round's own limit: the machine's noise is in both."""
+        return self.rate / ((self.before + self.after) / 2)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the machine was about as fast before as after."""
+        return max(self.before, self.after) <= STEADY * min(self.before, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """All rounds of one subject. Where enough of them were steady, only these count."""
+
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def counted(self) -> list[Round]:
+        steady = [round_ for round_ in self.rounds if round_.is_steady]
+        return steady if len(steady) >= ENOUGH else self.rounds
+
+    @property
+    def is_steady(self) -> bool:
+        return all(round_.is_steady for round_ in self.counted)
+
+    @property
+    def rates(self) -> list[float]:
+        return [round_.rate for round_ in self.counted]
+
+    @property
+    def ratios(self) -> list[float]:
+        return [round_.ratio for round_ in self.counted]
 
 
 def add_round(figures: Sequence[Figure], rates: Sequence[float], limits: Sequence[float]) -> None:
@@ -36,7 +57,7 @@ def add_round(figures: Sequence[Figure], rates: Sequence[float], limits: Sequenc
     if len(limits) != len(rates) + 1:
         raise ValueError(f"{len(rates)} rates need {len(rates) + 1} limits, not {len(limits)}")
     for figure, rate, (before, after) in zip(figures, rates, pairwise(limits), strict=True):
-        figure.add(rate, before, after)
+        figure.rounds.append(Round(rate, before, after))
 
 
 def quartiles(figures: Sequence[float]) -> str:

@@ -33,7 +33,9 @@ class Run:
 
     def add_figure(self, section: str, what: str, figure: Figure, *, target: str = "") -> None:
         """A rate a second and its ratio to the limit."""
-        ratio = quartiles(figure.ratios)
+        n_steady = sum(round_.is_steady for round_ in figure.rounds)
+        note = "" if figure.is_steady else f" [{n_steady} of {len(figure.rounds)} steady]"
+        ratio = quartiles(figure.ratios) + note
         self.add(section, what, f"{spread(figure.rates)} /s", ratio=ratio, target=target)
 
     def skip(self, what: str) -> None:

@@ -27,6 +27,7 @@ def run(run: Run) -> None:
     )
     for subject, figure in zip((off, on), figures, strict=True):
         run.add_figure("wake-ups", subject.name, figure)
-    shares = [b / a for a, b in zip(figures[0].rates, figures[1].rates, strict=True)]
+    rounds = zip(figures[0].rounds, figures[1].rounds, strict=True)
+    shares = [told.ratio / silent.ratio for silent, told in rounds]
     run.add("wake-ups", "on beside off", quartiles(shares), target=">= 0.95")
     run.server.drop(DATABASE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.claims.counters import Counters
-from benchmarks.claims.figures import Figure, Row, add_round, quartiles, table
+from benchmarks.claims.figures import Figure, Round, Row, add_round, quartiles, table
 from benchmarks.claims.server import environment, parse_tps
 
 PGBENCH = """latency average = 0.229 ms
@@ -31,17 +31,15 @@ def test_a_limit_that_pgbench_did_not_give_is_no_figure() -> None:
 def test_each_rate_is_set_beside_the_limits_before_and_after_it() -> None:
     ours, theirs = Figure(), Figure()
     add_round([ours, theirs], [50, 30], [100, 100, 200])
-    assert (ours.limits, theirs.limits) == ([100], [150])
-    assert (ours.ratio, theirs.ratio) == (0.5, 0.2)
+    assert (ours.ratios, theirs.ratios) == ([0.5], [0.2])
 
 
-def test_a_ratio_is_of_its_own_round() -> None:
-    figure = Figure()
-    for rate, limit in ((10, 100), (400, 1000), (20, 100)):
-        figure.add(rate, limit, limit)
-    assert figure.rate == 20
-    assert figure.ratios == [0.1, 0.4, 0.2]
-    assert figure.ratio == 0.2
+def test_rounds_between_unlike_limits_are_left_out_where_there_are_enough_others() -> None:
+    steady, broken = Round(50, 100, 100), Round(50, 100, 1000)
+    few = Figure([steady, broken])
+    assert (few.counted, few.is_steady) == ([steady, broken], False)
+    many = Figure([broken, *[steady] * 5])
+    assert (many.counted, many.is_steady) == ([steady] * 5, True)
 
 
 def test_a_round_without_its_last_limit_is_refused() -> None:
