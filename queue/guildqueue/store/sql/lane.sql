@@ -4,9 +4,10 @@
 -- name: find_lane_jobs
 -- The ids that a lane request concerns: every job in the lane and every target, with all they need,
 -- transitively, down to the first ended job, which is read and not looked behind. Ascending.
--- UNION drops what was found before, so a ring ends. LATERAL with OFFSET keeps each step at the needs
--- of what the last one found: joined freely, a chain of 1,000 read the whole table of dependencies
--- 1,000 times, 280 ms. Locks: none. Index: job_lane, then the primary key and job_dependency_once.
+-- UNION drops what was found before, so a ring ends. LATERAL with ORDER BY keeps each step at the
+-- needs of what the last one found, by their index: else 1,000 of them read a small table of
+-- dependencies 1,000 times over, 280 ms. Locks: none. Index: job_lane, then the primary key and
+-- job_dependency_once.
 WITH RECURSIVE concerned (id, has_ended) AS (
     SELECT id, state IN ('done', 'dead', 'cancelled')
       FROM guildqueue_job
@@ -21,7 +22,7 @@ WITH RECURSIVE concerned (id, has_ended) AS (
      CROSS JOIN LATERAL (SELECT needs_id
                            FROM guildqueue_job_dependency
                           WHERE job_id = concerned.id
-                         OFFSET 0) AS dependency
+                          ORDER BY needs_id) AS dependency
       JOIN guildqueue_job AS needed
         ON needed.id = dependency.needs_id AND needed.guild_id = %(guild_id)s
      WHERE NOT concerned.has_ended
