@@ -12,12 +12,13 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register  # n
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from guildqueue.services.upkeep import oldest_snapshot
+from guildqueue.worker import WORKING
 
 OLDEST_POSTGRESQL = 15
 SERVING = "serving"
 
 
-@register(Tags.compatibility)
+@register(Tags.compatibility, WORKING)
 def connections_are_not_kept(**_context: Any) -> list[CheckMessage]:
     return [
         Error(
@@ -31,7 +32,7 @@ def connections_are_not_kept(**_context: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.security)
+@register(Tags.security, WORKING)
 def secret_is_secret(**_context: Any) -> list[CheckMessage]:
     key = str(settings.SECRET_KEY)
     if settings.DEBUG or (len(key) >= 50 and not key.startswith("django-insecure-")):
@@ -93,7 +94,7 @@ def console_has_a_pool(**_context: Any) -> list[CheckMessage]:
     ]
 
 
-@register(Tags.files)
+@register(Tags.files, WORKING)
 def media_can_be_written(**_context: Any) -> list[CheckMessage]:
     wanted = Path(settings.MEDIA_ROOT)
     existing = next(folder for folder in (wanted, *wanted.parents) if folder.exists())
@@ -108,7 +109,7 @@ def media_can_be_written(**_context: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
+@register(WORKING)
 def handlers_exist(**_context: Any) -> list[CheckMessage]:
     # Found but not imported: a handler may pull in a whole speech model's library.
     return [

@@ -14,6 +14,7 @@ from guildqueue.management.account import worker_principal
 from guildqueue.management.arguments import add_guild, chosen_guilds
 from guildqueue.management.ending import Broken, Misused, ended_in_one_line
 from guildqueue.services.browse import guild_record
+from guildqueue.worker import WORKING
 from guildqueue.worker.handler import WorkerUnfit
 from guildqueue.worker.loop import Worker, WorkerPlan
 from guildqueue.worker.outage import AWAY, Outage
@@ -24,6 +25,8 @@ from guildqueue.worker.signals import StopSignals
 
 class Command(BaseCommand):
     help = "Take jobs from the queue and do them, until asked to stop (SIGTERM or Ctrl+C)."
+    # The others import all of the console, a quarter of what a worker would keep in memory.
+    requires_system_checks = (WORKING,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_guild(parser, meaning="only jobs of this guild, repeatable (default: of all)")
