@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import OutputWrapper
-from rich.console import Console
-from rich.table import Table
 
 from guildqueue.management.ending import one_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 PIPED_WIDTH = 200  # columns where no terminal says how many there are
 
@@ -35,6 +36,8 @@ class Output:
         if self.as_json:
             self.tell(body)
             return
+        from rich.table import Table  # noqa: PLC0415 - most commands and workers draw none
+
         table = Table(box=None, pad_edge=False, header_style="bold")
         for number, name in enumerate(columns):
             table.add_column(name, no_wrap=number < len(columns) - 1)
@@ -44,7 +47,9 @@ class Output:
         self.stdout.write(_drawn(table, self.stdout.isatty()), ending="")
 
 
-def _drawn(table: Table, is_terminal: bool) -> str:
+def _drawn(table: "Table", is_terminal: bool) -> str:
+    from rich.console import Console  # noqa: PLC0415 - see above
+
     # Under a terminal rich asks it for its width.
     width = None if is_terminal else PIPED_WIDTH
     buffer = StringIO()
