@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from guildqueue.domain.ids import GuildId, JobId, SessionId
 
@@ -91,3 +91,15 @@ class Lease:
     job: Job
     token: int
     expires_at: datetime
+
+
+class Completion(NamedTuple):
+    """A job that a worker did under a lease of its own, the token's.
+
+    ``audio_seconds`` is the measured length in seconds, None to leave what is known.
+    """
+
+    job_id: JobId
+    token: int
+    result: Mapping[str, Any]
+    audio_seconds: float | None = None

@@ -21,6 +21,7 @@ ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey
   ADD PRIMARY KEY (id);
 """
 UNDO = """
+DROP FUNCTION guildqueue_complete_jobs_1;
 DROP FUNCTION guildqueue_claim_in_turns_1;
 DROP FUNCTION guildqueue_has_slot;
 DROP FUNCTION guildqueue_raise_lane;
@@ -80,7 +81,8 @@ class Migration(migrations.Migration):
         migrations.RemoveIndex(model_name="job", name="job_running"),
         migrations.RunSQL((SQL / "marks_1.sql").read_text("utf-8"), UNDO),
         migrations.RunSQL(COUNT_WHAT_RUNS, migrations.RunSQL.noop),
-        migrations.RunSQL(
-            (SQL / "claim_in_turns_1.sql").read_text("utf-8"), migrations.RunSQL.noop
+        *(
+            migrations.RunSQL((SQL / name).read_text("utf-8"), migrations.RunSQL.noop)
+            for name in ("claim_in_turns_1.sql", "complete_jobs_1.sql")
         ),
     ]

@@ -19,6 +19,8 @@ from guildqueue.store.scopes import ClaimScope, claim_scope
 EVERYTHING = JobFilter()
 COUNT_MOST = 10_000
 TTL_MOST_S = 86_400.0
+# A process that froze in a transaction must not freeze all that wait for what it has locked.
+PATIENCE_S = 5
 
 
 class Claim(NamedTuple):
@@ -37,6 +39,7 @@ def claim_jobs(
     count: int = 1,
     ttl_s: float,
     request_id: str | None = None,
+    waits: bool = True,
 ) -> list[Lease]:
     """Up to ``count`` jobs, now running; empty where none is claimable.
 
@@ -48,15 +51,11 @@ def claim_jobs(
     A lost lease is found within QUEUE_OVERDUE_SECONDS, and before the answer is that there is
     nothing; lost at a job's last attempt it ends the job, with the reason. Jobs and guilds that a
     change or another claim holds locked are passed over, and waited for only where there are no
-    others. ``request_id`` is the principal's own: while leases that it was given hold, it is
-    given those and no others. Raises InvalidInput.
+    others; who ``waits`` not is then given none, which does not say that there are none.
+    ``request_id`` is the principal's own: while leases that it was given hold, it is given those
+    and no others. Raises InvalidInput, or QueueBusy if a lock was waited for too long.
     """
-    if not 1 <= count <= COUNT_MOST:
-        raise InvalidInput("count", count, f"a number from 1 to {COUNT_MOST}")
-    if not 0 < ttl_s <= TTL_MOST_S:
-        raise InvalidInput("ttl", ttl_s, f"a number of seconds up to {TTL_MOST_S:g}")
-    if request_id is not None:
-        checked_text("request_id", request_id)
+    _check(count, ttl_s, request_id)
     claim = Claim(
         scope=claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
         taker=Taker(principal, ttl_s, request_id),
@@ -64,17 +63,34 @@ def claim_jobs(
         n_jobs=count,
     )
     settle_overdue_now_and_then()
-    in_turns = settings.QUEUE_CLAIM_ORDER == "turns"
-    if in_turns and request_id is None and (claimed := _take_in_turns(claim)):
+    if claims_in_turns() and request_id is None and (claimed := _take_in_turns(claim)):
         return claimed  # as nearly every claim does that finds work, in one statement
     settle_overdue()
+    return _take_or_wait(claim, waits=waits)
+
+
+def claims_in_turns() -> bool:
+    """Whether guilds take turns, and not one order holds for all of them."""
+    return bool(settings.QUEUE_CLAIM_ORDER == "turns")
+
+
+def _take_or_wait(claim: Claim, *, waits: bool) -> list[Lease]:
+    """A transaction each time, so that nothing is locked while a guild is waited for."""
     waited: list[GuildId] = []
     while True:
-        # A transaction each time, so that nothing is locked while a guild is waited for.
         claimed, busy_guild = _try(claim, waited)
-        if busy_guild is None:
+        if busy_guild is None or not waits:
             return claimed
         waited.append(busy_guild)
+
+
+def _check(count: int, ttl_s: float, request_id: str | None) -> None:
+    if not 1 <= count <= COUNT_MOST:
+        raise InvalidInput("count", count, f"a number from 1 to {COUNT_MOST}")
+    if not 0 < ttl_s <= TTL_MOST_S:
+        raise InvalidInput("ttl", ttl_s, f"a number of seconds up to {TTL_MOST_S:g}")
+    if request_id is not None:
+        checked_text("request_id", request_id)
 
 
 @decided_in_transaction
@@ -84,6 +100,7 @@ def _try(claim: Claim, waited: Sequence[GuildId]) -> tuple[list[Lease], GuildId 
     Waits first until nobody changes the guild that was waited for last, and nobody else claims
     from it under a cap.
     """
+    claims.be_patient(PATIENCE_S)
     if claim.taker.request_id is not None:
         claims.lock_request(claim.taker)
         if known := claims.read_request(claim.taker):
@@ -92,8 +109,7 @@ def _try(claim: Claim, waited: Sequence[GuildId]) -> tuple[list[Lease], GuildId 
         locks.share_order(waited[-1])
         claims.await_slots(claim.scope, waited[-1])
     claims.pin_plans()
-    in_turns = settings.QUEUE_CLAIM_ORDER == "turns"
-    claimed = _take_in_turns(claim) if in_turns else _Attempt(claim).take()
+    claimed = _take_in_turns(claim) if claims_in_turns() else _Attempt(claim).take()
     if claimed:
         return claimed, None
     head = claims.find_first(claim.scope, passed=waited)

@@ -1,18 +1,36 @@
-"""Complete a job, and count it off wherever it is needed."""
+"""Complete jobs, and count them off wherever they are needed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
-from guildqueue.domain.errors import InvalidInput
+from django.conf import settings
+
+from guildqueue.domain.errors import InvalidInput, JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import JobId
+from guildqueue.domain.job import Completion, Lease
 from guildqueue.domain.redaction import storable
-from guildqueue.services.transaction import decided_in_transaction
+from guildqueue.services.claim import claims_in_turns
+from guildqueue.services.overdue import settle_overdue_now_and_then
+from guildqueue.services.transaction import decided_at_once, is_nested
 from guildqueue.services.wake import wake_workers
-from guildqueue.store import leases, locks
+from guildqueue.store import claims, leases
+from guildqueue.store.claims import Taker
+from guildqueue.store.leases import Holder
+from guildqueue.store.scopes import claim_scope
+
+Lost = LeaseCancelled | StaleLease | JobNotFound
 
 
-@decided_in_transaction
+class Turnover(NamedTuple):
+    """What a worker lost meanwhile, by job, and what it was given to do next."""
+
+    lost: Mapping[JobId, Lost]
+    leases: list[Lease]
+
+
+@decided_at_once
 def complete_job(
     job_id: JobId,
     *,
@@ -27,15 +45,53 @@ def complete_job(
     Raises StaleLease, LeaseCancelled, JobNotFound, or InvalidInput for a length that is none,
     and then changes nothing.
     """
-    if audio_seconds is not None and not 0 <= audio_seconds < inf:
-        raise InvalidInput("audio_seconds", audio_seconds, "a finite number from 0 on")
-    guild_id = leases.job_guild(job_id)
-    locks.share_needs(guild_id)
-    is_needed = leases.complete_job(
-        leases.Holder(job_id, token, principal),
-        guild_id,
-        result=storable(result),
-        audio_seconds=audio_seconds,
-    )
-    if is_needed:
+    done = checked(Completion(job_id, token, result, audio_seconds))
+    (completed,) = leases.complete_jobs(principal, [done])
+    if not completed.is_done:
+        leases.refuse(Holder(job_id, token, principal))
+    if completed.is_needed:
         wake_workers()
+
+
+@decided_at_once
+def complete_and_claim(
+    principal: str,
+    completions: Iterable[Completion],
+    *,
+    filter: JobFilter,  # noqa: A002  the word of every front end
+    count: int,
+    ttl_s: float,
+) -> Turnover:
+    """End the jobs and claim up to ``count`` others in turn, in one statement and one commit.
+
+    In the deployment's order none is claimed. Fewer than ``count`` is no sign that there is
+    nothing: only ``claim_jobs`` waits for what others have locked. Raises InvalidInput for a
+    length that is none, and then changes nothing.
+    """
+    done = [checked(completion) for completion in completions]
+    settle_overdue_now_and_then()
+    if is_nested():
+        claims.settle_marks()
+    turned = leases.complete_and_claim(
+        claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
+        Taker(principal, ttl_s, request_id=None),
+        done,
+        filter_hash=filter.scope_hash(),
+        count=count if claims_in_turns() else 0,
+    )
+    if turned.is_needed:
+        wake_workers()
+    tokens = {completion.job_id: completion.token for completion in done}
+    lost = {
+        job_id: leases.refusal(Holder(job_id, tokens[job_id], principal))
+        for job_id in turned.refused
+    }
+    return Turnover(lost, turned.leases)
+
+
+def checked(completion: Completion) -> Completion:
+    """It with a result that jsonb takes. Raises InvalidInput for a length that is none."""
+    seconds = completion.audio_seconds
+    if seconds is not None and not 0 <= seconds < inf:
+        raise InvalidInput("audio_seconds", seconds, "a finite number from 0 on")
+    return completion._replace(result=storable(completion.result))

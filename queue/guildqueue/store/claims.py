@@ -31,6 +31,11 @@ def pin_plans() -> None:
     execute("pin_plans", {})
 
 
+def be_patient(limit_s: int) -> None:
+    """Let the transaction wait no longer than that for any lock."""
+    rows("be_patient", {"limit_s": limit_s})
+
+
 def settle_marks() -> None:
     """Let a claim find what its own transaction made claimable before."""
     execute("settle_marks", {})

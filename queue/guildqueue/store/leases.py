@@ -1,13 +1,16 @@
 """What a worker writes under its lease."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
-from guildqueue.domain.job import JobState
+from guildqueue.domain.job import Completion, JobState, Lease
+from guildqueue.store.claims import Taker
+from guildqueue.store.job_rows import lease_from_row
+from guildqueue.store.scopes import ClaimScope
 from guildqueue.store.statements import execute, row, rows
 
 
@@ -17,6 +20,22 @@ class Holder(NamedTuple):
     job_id: JobId
     token: int
     principal: str
+
+
+class Completed(NamedTuple):
+    """Whether the job is done now, and whether others need it."""
+
+    job_id: JobId
+    is_done: bool
+    is_needed: bool
+
+
+class TurnedOver(NamedTuple):
+    """Whose completion was refused, whether others need any of the rest, and what was claimed."""
+
+    refused: list[JobId]
+    is_needed: bool
+    leases: list[Lease]
 
 
 class Attempts(NamedTuple):
@@ -35,30 +54,47 @@ def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> dat
     return expires_at
 
 
-def complete_job(
-    holder: Holder,
-    guild_id: GuildId,
-    *,
-    result: Mapping[str, Any],
-    audio_seconds: float | None,
-) -> bool:
-    """End the job as done; True if others need it. Raises as ``refuse`` does.
+def complete_jobs(principal: str, completions: Sequence[Completion]) -> list[Completed]:
+    """End the jobs as done and count them off where they are needed, in one statement."""
+    found = rows("complete_jobs", completed_params(principal, completions))
+    return [Completed(JobId(job.id), job.is_done, job.is_needed) for job in found]
 
-    The caller shares the needs lock.
-    """
-    locked = rows("lock_with_dependents", {"guild_id": guild_id, "job_id": holder.job_id})
-    ended = row(
-        "complete_job",
+
+def complete_and_claim(
+    scope: ClaimScope,
+    taker: Taker,
+    completions: Sequence[Completion],
+    *,
+    filter_hash: str,
+    count: int,
+) -> TurnedOver:
+    """The same, and claim up to ``count`` jobs in turn, in one transaction."""
+    found = rows(
+        "complete_and_claim",
         {
-            **holder._asdict(),
-            "guild_id": guild_id,
-            "result": json.dumps(result),
-            "audio_seconds": audio_seconds,
+            **scope._asdict(),
+            **taker._asdict(),
+            **completed_params(taker.principal, completions),
+            "filter_hash": filter_hash,
+            "count": count,
         },
     )
-    if ended is None:
-        refuse(holder)
-    return len(locked) > 1
+    return TurnedOver(
+        refused=[JobId(job_id) for job_id in found[0].refused],
+        is_needed=found[0].is_needed,
+        leases=[lease_from_row(taken) for taken in found if taken.id is not None],
+    )
+
+
+def completed_params(principal: str, completions: Sequence[Completion]) -> dict[str, Any]:
+    """What the part ``completed`` names."""
+    return {
+        "principal": principal,
+        "jobs": [completion.job_id for completion in completions],
+        "tokens": [completion.token for completion in completions],
+        "results": [json.dumps(completion.result) for completion in completions],
+        "audio_seconds": [completion.audio_seconds for completion in completions],
+    }
 
 
 def lock_lease(holder: Holder) -> Attempts:
@@ -94,10 +130,15 @@ def job_guild(job_id: JobId) -> GuildId:
 
 
 def refuse(holder: Holder) -> NoReturn:
-    """Raises LeaseCancelled, StaleLease or JobNotFound: why a worker's write changed nothing."""
+    """Raises why a worker's write changed nothing: see ``refusal``."""
+    raise refusal(holder)
+
+
+def refusal(holder: Holder) -> LeaseCancelled | StaleLease | JobNotFound:
+    """Why a worker's write changed nothing."""
     found = row("read_lease_state", {"job_id": holder.job_id})
     if found is None:
-        raise JobNotFound(holder.job_id)
+        return JobNotFound(holder.job_id)
     if found.state == JobState.CANCELLED and found.token == holder.token:
-        raise LeaseCancelled(holder.job_id, holder.token)
-    raise StaleLease(holder.job_id, holder.token)
+        return LeaseCancelled(holder.job_id, holder.token)
+    return StaleLease(holder.job_id, holder.token)

@@ -5,17 +5,15 @@ the busiest of them cannot keep a heartbeat from being sent.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from random import SystemRandom
 
 import structlog
 
-from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
-from guildqueue.domain.filters import JobFilter
-from guildqueue.domain.ids import GuildId
-from guildqueue.services.browse import job_inputs
+from guildqueue.domain.errors import JobNotFound, LeaseCancelled, QueueBusy, StaleLease
+from guildqueue.domain.job import Lease
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.fold_counters import fold_counters
 from guildqueue.services.heartbeat import extend_lease
@@ -23,10 +21,12 @@ from guildqueue.services.prune_cursors import prune_cursors
 from guildqueue.services.prune_marks import prune_marks
 from guildqueue.services.release import release_job
 from guildqueue.worker.bell import Bell
-from guildqueue.worker.handler import HandlerInput, WorkerUnfit
+from guildqueue.worker.handler import WorkerUnfit
+from guildqueue.worker.inputs import inputs_of
 from guildqueue.worker.outage import AWAY, Outage
-from guildqueue.worker.outcome import write_outcome
-from guildqueue.worker.protocol import Unfit
+from guildqueue.worker.outcome import UNSTORABLE, turn_over, write_outcome
+from guildqueue.worker.plan import WorkerPlan
+from guildqueue.worker.protocol import Done, Unfit
 from guildqueue.worker.signals import StopSignals
 from guildqueue.worker.slot import Slot
 
@@ -35,29 +35,6 @@ FOLD_EVERY_S = 60.0
 LAST_WORDS_S = 3.0  # for handing back jobs while the database is away
 _chance = SystemRandom()
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerPlan:
-    """What a worker takes and how. ``handlers`` has a dotted path a kind.
-
-    ``principal`` must be this process's alone: leases belong to it.
-    """
-
-    principal: str
-    handlers: Mapping[str, str]
-    environment: Mapping[str, str]
-    ttl_s: float
-    poll_s: float
-    grace_s: float
-    concurrency: int = 1
-    guilds: Sequence[GuildId] = ()
-    once: bool = False
-
-    @property
-    def filter(self) -> JobFilter:
-        """What it claims: only kinds for which it has a handler."""
-        return JobFilter(kinds=frozenset(self.handlers), guilds=frozenset(self.guilds))
 
 
 @dataclass(slots=True)
@@ -140,6 +117,7 @@ class Worker:
         for slot in self.busy:
             if slot.is_working and not self._is_handing_back:
                 self._beat(slot, now)
+        self._turn_over(now)
         for slot in self.busy:
             if not slot.is_working or self._is_handing_back:
                 self._settle(slot)
@@ -190,15 +168,7 @@ class Worker:
         if slot.lease is None:
             return
         job = slot.lease.job
-        inputs = [
-            HandlerInput(
-                job_id=given.job_id,
-                name=str(given.payload.get("name") or ""),
-                result=given.result or {},
-            )
-            for given in (job_inputs(job.id) if job.needs else [])
-        ]
-        slot.start(self.plan.handlers[job.kind], inputs)
+        slot.start(self.plan.handlers[job.kind], inputs_of(job))
         _log.debug(
             "job started",
             job_id=job.id,
@@ -236,21 +206,58 @@ class Worker:
         self.stop_at = time.monotonic()
         _log.error("worker unfit", reason=unfit.reason, traceback=unfit.traceback)
 
-    def _claim(self, now: float) -> None:
-        free = [slot for slot in self.slots if slot.lease is None]
-        if self.is_stopping or not free or now < self.claim_at:
+    def _turn_over(self, now: float) -> None:
+        """Write what was done and claim what is next, in one commit."""
+        done = [
+            (slot, slot.lease, slot.outcome)
+            for slot in self.slots
+            if slot.lease is not None and isinstance(slot.outcome, Done)
+        ]
+        if not done or self.is_stopping:
             return
-        leases = claim_jobs(
-            self.plan.principal,
-            count=len(free),
-            ttl_s=self.plan.ttl_s,
-            filter=self.plan.filter,
-        )
-        for slot, lease in zip(free, leases, strict=False):
-            slot.take(lease, now)
-        self.is_drained = len(leases) < len(free)
+        try:
+            turnover = turn_over(
+                [(lease, outcome) for _, lease, outcome in done],
+                principal=self.plan.principal,
+                filter=self.plan.filter,
+                count=len(self.slots) - len(self.busy) + len(done),
+                ttl_s=self.plan.ttl_s,
+            )
+        except UNSTORABLE:
+            return  # one by one then, so that only what cannot be stored fails
+        for slot, lease, _ in done:
+            lost = turnover.lost.get(lease.job.id)
+            if lost is not None:
+                self._lose(slot, lost)
+            else:
+                self._empty(slot)
+        self._take(turnover.leases, now)
+
+    def _claim(self, now: float) -> None:
+        n_free = len(self.slots) - len(self.busy)
+        if self.is_stopping or not n_free or now < self.claim_at:
+            return
+        # A lock that is waited for must not cost the jobs that run their leases.
+        waits = not self.busy
+        try:
+            leases = claim_jobs(
+                self.plan.principal,
+                count=n_free,
+                ttl_s=self.plan.ttl_s,
+                filter=self.plan.filter,
+                waits=waits,
+            )
+        except QueueBusy:
+            leases, waits = [], False
+        self._take(leases, now)
+        self.is_drained = waits and len(leases) < n_free
         # Spread, so that many workers do not all ask at the same moment.
         self.claim_at = now + self.plan.poll_s * (0.75 + 0.5 * _chance.random())
+
+    def _take(self, leases: Sequence[Lease], now: float) -> None:
+        free = [slot for slot in self.slots if slot.lease is None]
+        for slot, lease in zip(free, leases, strict=False):
+            slot.take(lease, now)
 
     def _fold(self, now: float) -> None:
         if self.is_stopping or now < self.fold_at:

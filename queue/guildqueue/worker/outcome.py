@@ -1,16 +1,24 @@
 """Write what came of a job, under the lease it was done with."""
 
+from collections.abc import Sequence
 from random import SystemRandom
 
 import structlog
 from django.db import DataError, IntegrityError
 
 from guildqueue.domain.errors import InvalidInput
-from guildqueue.domain.job import Lease
-from guildqueue.services.complete import complete_job
+from guildqueue.domain.filters import JobFilter
+from guildqueue.domain.job import Completion, Lease
+from guildqueue.services.complete import (
+    Turnover,
+    complete_and_claim,
+    complete_job,
+)
 from guildqueue.services.fail import fail_job
 from guildqueue.worker.protocol import Done, Failed
 
+# What a result raises that the database cannot hold.
+UNSTORABLE = (DataError, IntegrityError, InvalidInput)
 _chance = SystemRandom()
 _log = structlog.get_logger(__name__)
 
@@ -32,11 +40,39 @@ def write_outcome(lease: Lease, outcome: Done | Failed, *, principal: str) -> No
             result=outcome.result,
             audio_seconds=outcome.audio_seconds,
         )
-    except (DataError, IntegrityError, InvalidInput) as error:
+    except UNSTORABLE as error:
         reason = " ".join(f"the result cannot be stored: {error}".split())
         _fail(lease, Failed(reason, permanent=True), principal)
         return
     _log.info("job done", **_facts(lease))
+
+
+def turn_over(
+    done: Sequence[tuple[Lease, Done]],
+    *,
+    principal: str,
+    filter: JobFilter,  # noqa: A002  the word of every front end
+    count: int,
+    ttl_s: float,
+) -> Turnover:
+    """What was done is written and up to ``count`` jobs are claimed, in one commit.
+
+    Raises one of UNSTORABLE where a result cannot be stored, and then changes nothing.
+    """
+    turnover = complete_and_claim(
+        principal,
+        [
+            Completion(lease.job.id, lease.token, outcome.result, outcome.audio_seconds)
+            for lease, outcome in done
+        ],
+        filter=filter,
+        count=count,
+        ttl_s=ttl_s,
+    )
+    for lease, _ in done:
+        if lease.job.id not in turnover.lost:
+            _log.info("job done", **_facts(lease))
+    return turnover
 
 
 def _fail(lease: Lease, failed: Failed, principal: str) -> None:

@@ -1,7 +1,10 @@
 """Whether the database has the tables that this release works with."""
 
+import pkgutil
+from importlib.util import find_spec
+
+from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 
@@ -19,7 +22,20 @@ class SchemaBehind(Exception):
 def refuse_old_schema() -> None:
     """Raises SchemaBehind, or the database's own error while it is away."""
     applied = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).applied_migrations()
-    known = MigrationLoader(None).disk_migrations or {}
-    missing = sorted(".".join(key) for key in known if key not in applied)
+    missing = sorted(".".join(key) for key in known_migrations() if key not in applied)
     if missing:
         raise SchemaBehind(missing)
+
+
+def known_migrations() -> set[tuple[str, str]]:
+    """App label and name of all migrations of this release, none of which is imported.
+
+    Django's own loader would keep every one of them in the worker's memory for good.
+    """
+    return {
+        (config.label, module.name)
+        for config in apps.get_app_configs()
+        if (package := find_spec(f"{config.name}.migrations"))
+        for module in pkgutil.iter_modules(package.submodule_search_locations)
+        if not module.ispkg and not module.name.startswith(("_", "~"))
+    }

@@ -77,16 +77,26 @@ UPDATE guildqueue_job SET run_after = NULL
 -- In a transaction that goes on, what it made claimable so far counts for the claim that follows.
 SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable IMMEDIATE;
 
+-- part: claimed_in_turns
+-- Up to :count jobs in turn; see the function, which holds its plans to the indexes itself.
+       guildqueue_claim_in_turns_1(
+       %(principal)s, %(filter_hash)s, %(request_id)s, %(count)s::int, %(ttl_s)s::float8,
+       %(default_cap)s::int, %(kinds)s::text[], %(assignee_kind)s, %(guilds)s::bigint[],
+       %(labels)s::text[], %(any_labels)s::text[], %(min_priority)s::bigint,
+       %(max_priority)s::bigint, %(session)s::bigint)
+
 -- name: claim_in_turns
--- Up to :count jobs in turn; see the function, which holds the plans to their indexes itself.
--- Returns: one row a claimed job, in no particular order.
+-- Returns: one row a claimed job, in the order of their taking.
 SELECT
 -- include: job_columns
        job.needs
-  FROM guildqueue_claim_in_turns_1(
-       %(principal)s, %(filter_hash)s, %(request_id)s, %(count)s, %(ttl_s)s, %(default_cap)s,
-       %(kinds)s, %(assignee_kind)s, %(guilds)s, %(labels)s, %(any_labels)s, %(min_priority)s,
-       %(max_priority)s, %(session)s) AS job;
+  FROM
+-- include: claimed_in_turns
+       AS job;
+
+-- name: be_patient
+-- How long the transaction waits for any one lock.
+SELECT set_config('lock_timeout', %(limit_s)s::text || 's', true);
 
 -- part: in_scope
 -- What a filter lets through, of the columns of a job: the one spelling of it, for claims, for what

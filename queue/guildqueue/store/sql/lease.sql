@@ -16,38 +16,32 @@ SELECT state, token FROM guildqueue_job WHERE id = %(job_id)s;
 -- name: read_job_guild
 SELECT guild_id FROM guildqueue_job WHERE id = %(job_id)s;
 
--- name: lock_with_dependents
--- Locks: the job and all that need it, FOR NO KEY UPDATE in ascending id. The caller shares the
--- needs lock, so no dependency appears meanwhile.
-SELECT id
-  FROM guildqueue_job
- WHERE guild_id = %(guild_id)s
-   AND id = ANY (ARRAY(SELECT job_id FROM guildqueue_job_dependency
-                        WHERE needs_id = %(job_id)s) || %(job_id)s::bigint)
- ORDER BY id
-   FOR NO KEY UPDATE;
+-- part: completed
+-- Each of the jobs, whether it was ended, and whether others need it; see the function.
+       guildqueue_complete_jobs_1(
+       %(principal)s, %(jobs)s::bigint[], %(tokens)s::bigint[], %(results)s::jsonb[],
+       %(audio_seconds)s::float8[])
 
--- name: complete_job
--- End the job and count it off wherever it is needed. The rows are locked already.
-WITH ended AS (
-    UPDATE guildqueue_job
-       SET state = 'done', progress = 1, result = %(result)s::jsonb, error = NULL,
-           audio_seconds = coalesce(%(audio_seconds)s::float8, audio_seconds),
-           bump_seq = NULL, bump_named = false, lease_by = NULL, lease_expires_at = NULL,
-           finished_at = clock_timestamp()
-     WHERE guild_id = %(guild_id)s AND id = %(job_id)s
-       AND state = 'running' AND token = %(token)s AND lease_by = %(principal)s
-    RETURNING id
-),
-counted_off AS (
-    UPDATE guildqueue_job AS job
-       SET unmet = job.unmet - 1
-      FROM guildqueue_job_dependency AS dependency, ended
-     WHERE dependency.needs_id = ended.id
-       AND job.id = dependency.job_id
-       AND job.guild_id = %(guild_id)s
-)
-SELECT id FROM ended;
+-- name: complete_jobs
+SELECT id, is_done, is_needed
+  FROM
+-- include: completed
+;
+
+-- name: complete_and_claim
+-- One commit for a job that ends and the next that begins: the left side of the join is run first.
+-- Returns: one row a claimed job, in the order of their taking, or one without a job.
+SELECT completed.refused, completed.is_needed,
+-- include: job_columns
+       job.needs
+  FROM (SELECT coalesce(array_agg(id) FILTER (WHERE NOT is_done), '{}') AS refused,
+               bool_or(is_needed) AS is_needed
+          FROM
+-- include: completed
+       ) AS completed
+  LEFT JOIN
+-- include: claimed_in_turns
+         AS job ON true;
 
 -- name: lock_lease
 -- Locks: the job's row, if token and principal hold its lease.
