@@ -17,8 +17,8 @@ from guildqueue.services.browse import guild_record
 from guildqueue.worker import WORKING
 from guildqueue.worker.handler import WorkerUnfit
 from guildqueue.worker.loop import Worker
-from guildqueue.worker.plan import WorkerPlan
 from guildqueue.worker.outage import AWAY, Outage
+from guildqueue.worker.plan import WorkerPlan
 from guildqueue.worker.process import handler_environment
 from guildqueue.worker.schema import refuse_old_schema
 from guildqueue.worker.signals import StopSignals
