@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N=WORDS",
         help="one more worker of ours, N jobs a claim, by its words after manage.py",
     )
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of each figure (5)")
     parser.add_argument("--profile", action="store_true", help="only where the time goes, for ours")
     return parser
 
