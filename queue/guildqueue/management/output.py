@@ -48,7 +48,7 @@ class Output:
 
 
 def _drawn(table: "Table", is_terminal: bool) -> str:
-    from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.console import Console  # noqa: PLC0415 - as above
 
     # Under a terminal rich asks it for its width.
     width = None if is_terminal else PIPED_WIDTH

@@ -8,8 +8,6 @@ from typing import Any, Protocol, cast
 from django.conf import settings
 from django.core.management import CommandError
 from django.utils.module_loading import import_string
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from guildqueue.domain.errors import QueueError
 from guildqueue.domain.ids import GuildId, SessionId
@@ -108,6 +106,10 @@ def _import(
 @contextmanager
 def _progress(*, shown: bool) -> Iterator[Callable[[Path], OnProgress]]:
     """A bar a file on a terminal; elsewhere nothing."""
+    # Here, as every subcommand imports this module and few draw.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
+
     console = Console(stderr=True, markup=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     with Progress(*columns, console=console, disable=not (shown and console.is_terminal)) as bars:
