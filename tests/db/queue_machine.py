@@ -96,8 +96,8 @@ class QueueMachine(RuleBasedStateMachine):
         default_cap=st.sampled_from([None, None, None, 2]),
         meetings=st.lists(
             st.builds(Meeting, guild_names, st.integers(1, 3), label_lists, usually),
-            min_size=4,
-            max_size=7,
+            min_size=2,
+            max_size=9,
         ),
     )
     def begin(self, default_cap: int | None, meetings: list[Meeting]) -> None:
