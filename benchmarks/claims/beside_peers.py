@@ -38,6 +38,6 @@ def _prepared(run: Run, depth: int) -> list[Subject]:
 def _all() -> list[Subject]:
     return [
         *(own.worker(count) for count in own.WORKERS),
-        *(own.loop(count) for count in (1, 10, 100)),
+        *(bare(count) for bare in (own.loop, own.turnover) for count in (1, 10, 100)),
         *peers(),
     ]

@@ -26,7 +26,7 @@ def run(run: Run) -> None:
     pgq_free, pgq_capped = _pgqueuer(run)
     pairs = [
         (subject.on(free), subject.on(capped), "<= 1.3")
-        for subject in [*map(own.worker, own.WORKERS), own.loop(1), own.loop(10)]
+        for subject in [*map(own.worker, own.WORKERS), own.turnover(1), own.turnover(10)]
     ]
     for batch in (1, 10):
         subject = pgqueuer_worker(batch, "psycopg")

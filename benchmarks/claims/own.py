@@ -153,6 +153,16 @@ def loop(count: int) -> Subject:
     )
 
 
+def turnover(count: int) -> Subject:
+    """The same where each claim completes what the one before it gave, as our worker does it."""
+    return Subject(
+        name=f"guild queue, bare turnover x{count}",
+        queue=OWN,
+        words=("-m", "benchmarks.claims.loop", "--turnover", str(count)),
+        settings=SETTINGS,
+    )
+
+
 @contextmanager
 def feeder(server: Server, database: str) -> Iterator["Feeder"]:
     """A process that enqueues through the service, guild after guild."""

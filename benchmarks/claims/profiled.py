@@ -38,7 +38,7 @@ def run(run: Run) -> None:
     own.fill(run.server, DATABASE, own.Shape(waiting=run.size.deep, done=run.size.done))
     with run.server.connect(DATABASE) as connection:
         connection.execute("CREATE EXTENSION pg_stat_statements")
-    for subject in [own.loop(1), *map(own.worker, own.WORKERS)]:
+    for subject in [own.loop(1), own.turnover(10), *map(own.worker, own.WORKERS)]:
         if run.only_subjects in subject.name:
             _profile(run, subject.on(DATABASE))
     run.server.drop(DATABASE)
