@@ -1,6 +1,7 @@
 """``manage.py worker``: what it refuses to start with, and what it does while idle."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -33,6 +34,25 @@ def test_a_worker_that_was_asked_for_the_impossible_does_not_start(
 
     assert (ended.code, ended.out) == (code, "")
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "found"),
+    [
+        ("SECRET_KEY", "short", "console.E002"),
+        ("MEDIA_ROOT", f"{__file__}/media", "console.E005"),
+        ("QUEUE_HANDLERS", {"transcribe": "recordings.nowhere.run"}, "console.E006"),
+    ],
+)
+def test_a_worker_of_an_installation_with_a_fault_does_not_start(
+    settings: Any, setting: str, value: object, found: str
+) -> None:
+    setattr(settings, setting, value)
+
+    ended = run("worker", "--once")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert found in ended.err
 
 
 @pytest.fixture
