@@ -5,13 +5,6 @@ from pathlib import Path
 from django.db import migrations, models
 
 SQL = Path(__file__).with_name("sql")
-# What runs at this moment. Creating the triggers has kept writers out of the job table until the end
-# of this transaction, so nothing is missed and nothing counted twice.
-COUNT_WHAT_RUNS = """
-INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
-SELECT guild_id, -9223372036854775808, 0, count(*), pg_current_snapshot()
-  FROM guildqueue_job WHERE state = 'running' GROUP BY guild_id;
-"""
 ONE_CURSOR_INDEX = """
 ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey,
   ADD PRIMARY KEY (principal, filter_hash, id);
@@ -28,6 +21,7 @@ DROP FUNCTION guildqueue_raise_lane;
 DROP FUNCTION guildqueue_raise_mark;
 DROP FUNCTION guildqueue_snapshot_of_others;
 DROP FUNCTION guildqueue_n_running;
+DROP FUNCTION guildqueue_is_foreign;
 DROP TRIGGER job_marks_truncated ON guildqueue_job;
 DROP TRIGGER job_arrived ON guildqueue_job;
 DROP TRIGGER job_was_lost ON guildqueue_job;
@@ -80,7 +74,6 @@ class Migration(migrations.Migration):
         # job_running_guild serves what this did, at one entry less for every claim.
         migrations.RemoveIndex(model_name="job", name="job_running"),
         migrations.RunSQL((SQL / "marks_1.sql").read_text("utf-8"), UNDO),
-        migrations.RunSQL(COUNT_WHAT_RUNS, migrations.RunSQL.noop),
         *(
             migrations.RunSQL((SQL / name).read_text("utf-8"), migrations.RunSQL.noop)
             for name in ("claim_in_turns_1.sql", "complete_jobs_1.sql")

@@ -1,5 +1,6 @@
 """Claim work: the next claimable jobs, each with a lease and a fencing token."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from django.conf import settings
 
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.filters import JobFilter, checked_text
-from guildqueue.domain.ids import GuildId
+from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import Lease
 from guildqueue.services.overdue import settle_overdue, settle_overdue_now_and_then
 from guildqueue.services.transaction import decided_in_transaction, is_nested
@@ -21,6 +22,8 @@ COUNT_MOST = 10_000
 TTL_MOST_S = 86_400.0
 # A process that froze in a transaction must not freeze all that wait for what it has locked.
 PATIENCE_S = 5
+# Once for who has it, once more as time may have made it claimable meanwhile.
+WAITS_MOST = 2
 
 
 class Claim(NamedTuple):
@@ -65,7 +68,6 @@ def claim_jobs(
     settle_overdue_now_and_then()
     if claims_in_turns() and request_id is None and (claimed := _take_in_turns(claim)):
         return claimed  # as nearly every claim does that finds work, in one statement
-    settle_overdue()
     return _take_or_wait(claim, waits=waits)
 
 
@@ -75,13 +77,18 @@ def claims_in_turns() -> bool:
 
 
 def _take_or_wait(claim: Claim, *, waits: bool) -> list[Lease]:
-    """A transaction each time, so that nothing is locked while a guild is waited for."""
-    waited: list[GuildId] = []
+    """A transaction each time, so that nothing is locked while a job is waited for."""
+    n_waits: Counter[JobId] = Counter()
+    passed: list[GuildId] = []
+    head = None
     while True:
-        claimed, busy_guild = _try(claim, waited)
-        if busy_guild is None or not waits:
+        settle_overdue()
+        claimed, head = _try(claim, head, passed)
+        if head is None or not waits:
             return claimed
-        waited.append(busy_guild)
+        n_waits[head.job_id] += 1
+        if n_waits[head.job_id] > WAITS_MOST:
+            passed.append(head.guild_id)
 
 
 def _check(count: int, ttl_s: float, request_id: str | None) -> None:
@@ -94,26 +101,26 @@ def _check(count: int, ttl_s: float, request_id: str | None) -> None:
 
 
 @decided_in_transaction
-def _try(claim: Claim, waited: Sequence[GuildId]) -> tuple[list[Lease], GuildId | None]:
-    """What could be claimed, or a guild with claimable jobs that others hold locked.
+def _try(
+    claim: Claim, head: Head | None, passed: Sequence[GuildId]
+) -> tuple[list[Lease], Head | None]:
+    """What could be claimed, or the first claimable job, which others hold locked.
 
-    Waits first until nobody changes the guild that was waited for last, and nobody else claims
-    from it under a cap.
+    Waits first until nobody changes the guild of ``head``, the one that was found locked last.
     """
     claims.be_patient(PATIENCE_S)
     if claim.taker.request_id is not None:
         claims.lock_request(claim.taker)
         if known := claims.read_request(claim.taker):
             return known, None
-    if waited:
-        locks.share_order(waited[-1])
-        claims.await_slots(claim.scope, waited[-1])
+    if head is not None:
+        locks.share_order(head.guild_id)
+        claims.await_head(claim.scope, head)
     claims.pin_plans()
     claimed = _take_in_turns(claim) if claims_in_turns() else _Attempt(claim).take()
     if claimed:
         return claimed, None
-    head = claims.find_first(claim.scope, passed=waited)
-    return [], head.guild_id if head else None
+    return [], claims.find_first(claim.scope, passed=passed)
 
 
 def _take_in_turns(claim: Claim) -> list[Lease]:

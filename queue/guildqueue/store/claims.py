@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from guildqueue.domain.ids import GuildId
+from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import Lease
 from guildqueue.domain.order import ClaimKey, claim_key
 from guildqueue.store.job_rows import lease_from_row
@@ -20,9 +20,10 @@ class Taker(NamedTuple):
 
 
 class Head(NamedTuple):
-    """A guild with a claimable job. One with a cap has to be locked to start any."""
+    """The first claimable job and its guild. One with a cap has to be locked to start any."""
 
     guild_id: GuildId
+    job_id: JobId
     is_capped: bool
 
 
@@ -52,12 +53,14 @@ def read_request(taker: Taker) -> list[Lease]:
 
 
 def find_first(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
-    """The guild of the first claimable job, locked by others or not."""
+    """The first claimable job outside the guilds ``passed``, locked by others or not."""
     return _head(row("find_first", {**scope._asdict(), "passed": list(passed)}))
 
 
 def _head(found: Any | None) -> Head | None:
-    return Head(GuildId(found.guild_id), found.is_capped) if found else None
+    if found is None:
+        return None
+    return Head(GuildId(found.guild_id), JobId(found.job_id), found.is_capped)
 
 
 def has_caps(scope: ClaimScope) -> bool:
@@ -70,9 +73,10 @@ def lock_slots(guild_id: GuildId) -> bool:
     return bool(rows("lock_slots", {"guild_id": guild_id}))
 
 
-def await_slots(scope: ClaimScope, guild_id: GuildId) -> None:
-    """Waits until no other claim counts the guild's running jobs, if it has a cap."""
-    rows("await_slots", {"guild_id": guild_id, "default_cap": scope.default_cap})
+def await_head(scope: ClaimScope, head: Head) -> None:
+    """Waits until nobody claims from its guild under a cap, and nobody has its job locked."""
+    rows("await_slots", {"guild_id": head.guild_id, "default_cap": scope.default_cap})
+    rows("await_job", {"job_id": head.job_id})
 
 
 def claim_jobs(

@@ -144,7 +144,8 @@ BEGIN
                coalesce(mark.priority, -9223372036854775808) AS priority,
                coalesce(mark.job_id, 0) AS job_id,
                guild.ctid AS tid, mark.seen, coalesce(mark.running, 0) AS running,
-               pg_snapshot_xmax(mark.seen) > pg_snapshot_xmax(pg_current_snapshot()) AS is_foreign
+               mark.seen IS NULL OR pg_snapshot_xmax(mark.seen)
+                                    > pg_snapshot_xmax(pg_current_snapshot()) AS is_uncounted
           INTO line
           FROM guildqueue_guild AS guild
           LEFT JOIN LATERAL (SELECT * FROM guildqueue_mark WHERE guild_id = guild.id
@@ -185,7 +186,7 @@ BEGIN
           n_steps := 0;
           IF found_slot AND line.cap IS NOT NULL THEN
             -- A guild that its mark calls full is not locked before the count says otherwise.
-            IF line.is_foreign OR line.running >= line.cap THEN
+            IF line.is_uncounted OR line.running >= line.cap THEN
               found_slot := guildqueue_n_running(line.id) < line.cap;
             END IF;
             IF found_slot AND line.id <> ALL (locked) THEN
@@ -193,18 +194,20 @@ BEGIN
                  FOR NO KEY UPDATE SKIP LOCKED;
               found_slot := FOUND;
             END IF;
-            IF found_slot THEN
+            IF found_slot AND line.is_uncounted THEN
+              locked := locked || line.id;
+              found_slot := guildqueue_n_running(line.id) < line.cap;
+              n_steps := 8;
+            ELSIF found_slot THEN
               locked := locked || line.id;
               SELECT count(*) FILTER (WHERE by IS DISTINCT FROM pg_current_xact_id_if_assigned()),
                      line.running + coalesce(sum(delta), 0) < line.cap
                 INTO n_steps, found_slot
                 FROM guildqueue_running_step
                WHERE guild_id = line.id
-                 AND by >= coalesce(pg_snapshot_xmin(line.seen), '0'::xid8)
-                 AND NOT coalesce(pg_visible_in_snapshot(by, line.seen), false);
-              IF line.is_foreign THEN
-                found_slot := guildqueue_n_running(line.id) < line.cap;
-              END IF;
+                 AND by >= pg_snapshot_xmin(line.seen)
+                 AND NOT pg_visible_in_snapshot(by, line.seen)
+                 AND NOT guildqueue_is_foreign(by);
             END IF;
           END IF;
           from_priority := line.priority;

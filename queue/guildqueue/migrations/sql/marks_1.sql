@@ -1,11 +1,13 @@
 -- Where a guild's line begins, and how many of its jobs run: rows that are only ever added, so that
 -- an old snapshot, which keeps every dead row version alive, makes no claim slower. Decision 0006.
+-- All of it can be told from the jobs, so nothing is logged: after a crash, or on a replica that takes
+-- over, it is empty, lines are read from their beginning and what runs is counted.
 
 -- The newest row of a guild counts. No claimable job of its line outside the lane stands before
 -- (priority, job_id); with nulls there, there is none. So many were running as :seen saw it. Line 0
 -- is what comes out of turn: the lane of all guilds, where the priority is a bump_seq, and the
 -- leases that were noticed to be lost.
-CREATE TABLE guildqueue_mark (
+CREATE UNLOGGED TABLE guildqueue_mark (
   guild_id bigint NOT NULL,
   id bigint GENERATED ALWAYS AS IDENTITY,
   priority bigint,
@@ -17,7 +19,7 @@ CREATE TABLE guildqueue_mark (
 );
 
 -- A job began or ceased to run. What a mark has not :seen is added to what it says.
-CREATE TABLE guildqueue_running_step (
+CREATE UNLOGGED TABLE guildqueue_running_step (
   guild_id bigint NOT NULL,
   by xid8 NOT NULL DEFAULT pg_current_xact_id(),
   delta smallint NOT NULL
@@ -25,7 +27,7 @@ CREATE TABLE guildqueue_running_step (
 CREATE INDEX running_step_guild ON guildqueue_running_step (guild_id, by);
 
 -- The first of the jobs that a statement inserted, until the transaction lowers the guild's mark.
-CREATE TABLE guildqueue_arrival (
+CREATE UNLOGGED TABLE guildqueue_arrival (
   guild_id bigint NOT NULL,
   priority bigint NOT NULL,
   job_id bigint PRIMARY KEY,
@@ -131,22 +133,31 @@ END $$;
 CREATE TRIGGER job_arrived AFTER INSERT ON guildqueue_job
   REFERENCING NEW TABLE AS arrived FOR EACH STATEMENT EXECUTE FUNCTION guildqueue_note_arrivals();
 
+-- Whether the number is of a transaction that this cluster has not had yet.
+CREATE FUNCTION guildqueue_is_foreign(p_by xid8) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p_by >= pg_snapshot_xmax(pg_current_snapshot())
+         AND p_by IS DISTINCT FROM pg_current_xact_id_if_assigned()
+$$;
+
 -- How many of the guild's jobs run, as the statement sees it that asks: STABLE, so that what is
--- counted and what a mark says to have :seen are of one snapshot. A mark from another cluster (a
--- restored dump), whose transactions are numbered anew, counts for nothing.
+-- counted and what a mark says to have :seen are of one snapshot. Without a mark that saw anything,
+-- or with one of another cluster (a restored dump), whose transactions are numbered anew, the jobs
+-- themselves are counted.
 CREATE FUNCTION guildqueue_n_running(p_guild bigint) RETURNS bigint LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   n bigint;
 BEGIN
-  SELECT CASE WHEN pg_snapshot_xmax(newest.seen) > pg_snapshot_xmax(pg_current_snapshot())
+  SELECT CASE WHEN newest.seen IS NULL
+                   OR pg_snapshot_xmax(newest.seen) > pg_snapshot_xmax(pg_current_snapshot())
               THEN (SELECT count(*) FROM guildqueue_job
                      WHERE guild_id = p_guild AND state = 'running')
-              ELSE coalesce(newest.running, 0) + (
+              ELSE newest.running + (
                    SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
                     WHERE guild_id = p_guild
-                      AND by >= coalesce(pg_snapshot_xmin(newest.seen), '0'::xid8)
-                      AND NOT coalesce(pg_visible_in_snapshot(by, newest.seen), false)) END
+                      AND by >= pg_snapshot_xmin(newest.seen)
+                      AND NOT pg_visible_in_snapshot(by, newest.seen)
+                      AND NOT guildqueue_is_foreign(by)) END
     INTO n
     FROM (VALUES (1)) AS one
     LEFT JOIN LATERAL (SELECT running, seen FROM guildqueue_mark WHERE guild_id = p_guild
@@ -196,6 +207,7 @@ BEGIN
     END IF;
     RETURN;
   END IF;
+  DELETE FROM guildqueue_running_step WHERE guild_id = p_guild AND guildqueue_is_foreign(by);
   -- What this transaction itself did is added by whoever reads this.
   INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
   SELECT p_guild, head_priority, head_id,

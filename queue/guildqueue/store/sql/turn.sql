@@ -18,9 +18,9 @@ WITH candidate AS NOT MATERIALIZED (
 ),
 -- include: line
 head AS (
-    SELECT guild_id FROM line ORDER BY bump_seq, priority, id LIMIT 1
+    SELECT id, guild_id FROM line ORDER BY bump_seq, priority, id LIMIT 1
 )
-SELECT guild.id AS guild_id,
+SELECT guild.id AS guild_id, head.id AS job_id,
        coalesce(guild.running_cap, %(default_cap)s::int) IS NOT NULL AS is_capped
   FROM head JOIN guildqueue_guild AS guild ON guild.id = head.guild_id;
 
@@ -76,6 +76,10 @@ SELECT id FROM guildqueue_guild
  WHERE id = %(guild_id)s AND coalesce(running_cap, %(default_cap)s::int) IS NOT NULL
    FOR NO KEY UPDATE;
 
+-- name: await_job
+-- Locks: the job's row, waited for, so that whoever has it locked is done with it.
+SELECT id FROM guildqueue_job WHERE id = %(job_id)s FOR NO KEY UPDATE;
+
 -- name: read_cursor
 -- The guild of the last turn. Index: guildqueue_claim_cursor_pkey.
 SELECT guild_id
@@ -100,10 +104,12 @@ DELETE FROM guildqueue_claim_cursor
                  FOR UPDATE SKIP LOCKED);
 
 -- name: read_unraised
--- Guilds in which many jobs began or ended since their mark: no claim in turns came by.
--- Index: running_step_guild, all of it.
+-- Guilds in which many jobs began or ended since their mark, as no claim in turns came by; and those
+-- with steps from another cluster (a restored dump). Index: running_step_guild, all of it.
 SELECT guild_id FROM guildqueue_running_step
- GROUP BY guild_id HAVING count(*) >= %(n_steps)s ORDER BY guild_id;
+ GROUP BY guild_id
+HAVING count(*) >= %(n_steps)s OR bool_or(guildqueue_is_foreign(by))
+ ORDER BY guild_id;
 
 -- name: raise_mark
 SELECT guildqueue_raise_mark(%(guild_id)s, true);
