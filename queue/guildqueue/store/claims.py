@@ -40,6 +40,7 @@ def be_patient(limit_s: int) -> None:
 def settle_marks() -> None:
     """Let a claim find what its own transaction made claimable before."""
     execute("settle_marks", {})
+    execute("defer_marks", {})
 
 
 def lock_request(taker: Taker) -> None:

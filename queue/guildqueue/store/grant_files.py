@@ -11,7 +11,7 @@ from guildqueue.domain.grant import (
     MalformedDeclaration,
     declared_sources,
 )
-from guildqueue.store.plain_files import opened, read_all, told
+from guildqueue.store.plain_files import NotPlainFile, opened, read_all, told
 
 DECLARATION = "queue.toml"
 LIMIT_BYTES = 65_536
@@ -61,6 +61,8 @@ def _read(
         if path.is_symlink():
             return _faulty(path, f"{path.name} is a link that leads nowhere", owner_uid=owner_uid)
         return _declaring(owner_uid, frozenset())
+    except NotPlainFile as error:
+        return _faulty(path, str(error), owner_uid=owner_uid)
     except OSError as error:
         return _faulty(path, f"{path.name}: {told(error)}", owner_uid=owner_uid)
     if len(content) > LIMIT_BYTES:

@@ -23,4 +23,5 @@ def settle_leases() -> int:
 
 def stop_deferring(*, is_lane: bool) -> int:
     """How many jobs joined their line because they became due, at most 10,000 at once."""
-    return execute("stop_deferring", {"is_lane": is_lane})
+    guilds = [due.guild_id for due in rows("lock_due_marks", {"is_lane": is_lane})]
+    return execute("stop_deferring", {"is_lane": is_lane, "guilds": guilds}) if guilds else 0

@@ -194,20 +194,20 @@ BEGIN
                  FOR NO KEY UPDATE SKIP LOCKED;
               found_slot := FOUND;
             END IF;
-            IF found_slot AND line.is_uncounted THEN
-              locked := locked || line.id;
-              found_slot := guildqueue_n_running(line.id) < line.cap;
-              n_steps := 8;
-            ELSIF found_slot THEN
+            IF found_slot THEN
               locked := locked || line.id;
               SELECT count(*) FILTER (WHERE by IS DISTINCT FROM pg_current_xact_id_if_assigned()),
-                     line.running + coalesce(sum(delta), 0) < line.cap
-                INTO n_steps, found_slot
+                     line.running + coalesce(sum(delta), 0) < line.cap,
+                     line.is_uncounted OR coalesce(bool_or(guildqueue_is_foreign(by)), false)
+                INTO n_steps, found_slot, line.is_uncounted
                 FROM guildqueue_running_step
                WHERE guild_id = line.id
-                 AND by >= pg_snapshot_xmin(line.seen)
-                 AND NOT pg_visible_in_snapshot(by, line.seen)
-                 AND NOT guildqueue_is_foreign(by);
+                 AND by >= coalesce(pg_snapshot_xmin(line.seen), '0'::xid8)
+                 AND NOT coalesce(pg_visible_in_snapshot(by, line.seen), false);
+              IF line.is_uncounted THEN
+                found_slot := guildqueue_n_running(line.id) < line.cap;
+                n_steps := 8;
+              END IF;
             END IF;
           END IF;
           from_priority := line.priority;

@@ -141,8 +141,8 @@ $$;
 
 -- How many of the guild's jobs run, as the statement sees it that asks: STABLE, so that what is
 -- counted and what a mark says to have :seen are of one snapshot. Without a mark that saw anything,
--- or with one of another cluster (a restored dump), whose transactions are numbered anew, the jobs
--- themselves are counted.
+-- or with anything of another cluster (a restored dump), whose transactions are numbered anew, the
+-- jobs themselves are counted.
 CREATE FUNCTION guildqueue_n_running(p_guild bigint) RETURNS bigint LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
@@ -150,14 +150,16 @@ DECLARE
 BEGIN
   SELECT CASE WHEN newest.seen IS NULL
                    OR pg_snapshot_xmax(newest.seen) > pg_snapshot_xmax(pg_current_snapshot())
+                   OR EXISTS (SELECT FROM guildqueue_running_step
+                               WHERE guild_id = p_guild AND guildqueue_is_foreign(by)
+                                 AND by >= pg_snapshot_xmax(pg_current_snapshot()))
               THEN (SELECT count(*) FROM guildqueue_job
                      WHERE guild_id = p_guild AND state = 'running')
               ELSE newest.running + (
                    SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
                     WHERE guild_id = p_guild
                       AND by >= pg_snapshot_xmin(newest.seen)
-                      AND NOT pg_visible_in_snapshot(by, newest.seen)
-                      AND NOT guildqueue_is_foreign(by)) END
+                      AND NOT pg_visible_in_snapshot(by, newest.seen)) END
     INTO n
     FROM (VALUES (1)) AS one
     LEFT JOIN LATERAL (SELECT running, seen FROM guildqueue_mark WHERE guild_id = p_guild

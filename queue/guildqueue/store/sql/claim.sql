@@ -56,26 +56,37 @@ UPDATE guildqueue_job SET lost_at = clock_timestamp()
      ORDER BY guild_id, bump_seq, priority, id
        FOR NO KEY UPDATE SKIP LOCKED));
 
+-- name: lock_due_marks
+-- The guilds with jobs that became due, in the lane or outside (:is_lane); of the lane one at a time,
+-- as the lane's mark is locked after a guild's. Locks: their marks, in ascending id, before the jobs,
+-- which are not waited for. Index: job_claim_deferred.
+SELECT guild_id, pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || guild_id, 0))
+  FROM (SELECT DISTINCT guild_id FROM guildqueue_job
+         WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= clock_timestamp()
+           AND (bump_seq IS NOT NULL) = %(is_lane)s
+         ORDER BY guild_id
+         LIMIT CASE WHEN %(is_lane)s THEN 1 END) AS due;
+
 -- name: stop_deferring
--- What became due joins its line for good. Of the lane one guild at a time (:is_lane), as the lane's
--- mark is locked after a guild's. Locks: FOR NO KEY UPDATE SKIP LOCKED. Index: job_claim_deferred.
+-- What became due joins its line for good. Locks: FOR NO KEY UPDATE SKIP LOCKED.
+-- Index: job_claim_deferred.
 UPDATE guildqueue_job SET run_after = NULL
  WHERE id = ANY (ARRAY(
     SELECT id FROM guildqueue_job
      WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= clock_timestamp()
+       AND guild_id = ANY (%(guilds)s::bigint[])
        AND (bump_seq IS NOT NULL) = %(is_lane)s
-       AND (NOT %(is_lane)s OR guild_id = (
-            SELECT guild_id FROM guildqueue_job
-             WHERE state = 'pending' AND unmet = 0 AND NOT held AND run_after <= clock_timestamp()
-               AND bump_seq IS NOT NULL
-             ORDER BY run_after LIMIT 1))
-     ORDER BY guild_id, run_after
+     ORDER BY run_after
      LIMIT 10000
        FOR NO KEY UPDATE SKIP LOCKED));
 
 -- name: settle_marks
 -- In a transaction that goes on, what it made claimable so far counts for the claim that follows.
 SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable IMMEDIATE;
+
+-- name: defer_marks
+-- What it does after that waits for its end again, as the mark's lock is the last.
+SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable DEFERRED;
 
 -- part: claimed_in_turns
 -- Up to :count jobs in turn; see the function, which holds its plans to the indexes itself.
