@@ -62,6 +62,32 @@ def test_a_session_is_bumped_and_taken_back(guild: GuildId) -> None:
     assert lane() == []
 
 
+def test_what_is_ahead_already_is_said_once(guild: GuildId) -> None:
+    first, second = stored_session(guild), stored_session(guild)
+    [track], document = track_ids(first), document_id(first)
+    queue("bump", track, "-g", guild)
+
+    assert queue("bump", track, "-g", guild).out == f"was ahead already: {track}\n"
+    assert queue("bump", document, "-g", guild).out.splitlines() == [
+        f"runs next: {document}",
+        f"was ahead already: {track}",
+    ]
+    assert "ahead already" not in queue("bump", "--session", second, "-g", guild).out
+
+
+def test_events_say_in_words_who_asked_for_what(guild: GuildId) -> None:
+    [job_id] = tracks_alone(guild, 1)
+    queue("bump", job_id, "-g", guild, "--source", "somebody", "--reason", "let me")
+    queue("bump", job_id, "-g", guild, "--reason", "at noon")
+
+    _, bumped, refused = queue("events", "-g", guild).out.splitlines()[:3]
+
+    assert "PriorityBumped" in bumped and "PriorityBumped, untrusted" not in bumped
+    assert f"reason: at noon; verb: bump; moved: {job_id}; named: {job_id}" in bumped
+    assert "PriorityRefused, untrusted" in refused
+    assert "{" not in bumped + refused
+
+
 def test_a_declared_source_is_named_and_an_undeclared_one_refused(guild: GuildId) -> None:
     [job_id] = tracks_alone(guild, 1)
 

@@ -247,7 +247,7 @@ def _bump_note(jobs: Jobs[Id], targets: Sequence[Id], plan: LanePlan[Id]) -> str
     parts = [f"job {target} is {jobs[target].standing}: nothing to move" for target in ended]
     if pulled:
         parts.append(f"was pulled in, is named now: {listed(pulled)}")
-    if len(before) > len(pulled):
+    if len(before) > len(pulled) and not plan.moved:
         named = [target for target in before if target not in pulled]
         parts.append(f"was ahead already: {listed(named)}")
     return "; ".join([*parts, *_skip_note(plan)])

@@ -12,7 +12,7 @@ def outcome_lines(done: str, outcome: LaneOutcome) -> list[str]:
     """An admitted request, a line for each thing it did; ``done`` is its verb."""
     lists = (
         ("moved", outcome.moved),
-        ("ahead already", outcome.already),
+        ("ahead already", outcome.already if outcome.moved else ()),
         ("removed", outcome.removed),
         ("skipped", outcome.skipped),
     )

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from guildqueue.domain.errors import shortened
 from guildqueue.domain.ids import EventId, JobId, SessionId
+from guildqueue.domain.lane_refusals import listed
+from guildqueue.domain.ledger import LedgerRecord
 from guildqueue.domain.session_detail import JobDetail
 from guildqueue.domain.snapshot import QueueSnapshot, SessionEntry
 from guildqueue.domain.wire import event_body, job_body, lane_body, moment, snapshot_body
@@ -133,11 +134,22 @@ def run_events(out: Output, options: Options) -> None:
     more = str(page[-1].event_id) if len(page) == EVENTS_A_PAGE else None
     out.table(
         {"events": [event_body(record) for record in page], "before": more},
-        ("event", "at", "type", "by", "reason", "changed"),
-        (
-            (r.event_id, moment(r.at), r.type, r.by, r.reason, shortened(dict(r.changed), 160))
-            for r in page
-        ),
+        ("event", "at", "type", "by", "what"),
+        (_event_row(record) for record in page),
     )
     if more and not out.as_json:
         out.tell(None, f"older ones: --before {more}")
+
+
+def _event_row(record: LedgerRecord) -> tuple[object, ...]:
+    behind = f" for {record.on_behalf_of}" if record.on_behalf_of else ""
+    type_ = f"{record.type}, untrusted" if record.untrusted else record.type
+    what = {"reason": record.reason, **record.changed}
+    words = (
+        _field_words(name, value) for name, value in what.items() if value not in (None, "", [])
+    )
+    return record.event_id, moment(record.at), type_, f"{record.by}{behind}", "; ".join(words)
+
+
+def _field_words(name: str, value: object) -> str:
+    return f"{name}: {listed(value) if isinstance(value, list) else value}"

@@ -99,7 +99,7 @@ def tell(out: Output, outcome: LaneOutcome) -> None:
 def _lines(outcome: LaneOutcome) -> list[str]:
     told = [
         ("runs next", outcome.moved),
-        ("was ahead already", outcome.already),
+        ("was ahead already", outcome.already if outcome.moved else ()),
         ("taken back", outcome.removed),
         ("left for a newer release", outcome.skipped),
     ]

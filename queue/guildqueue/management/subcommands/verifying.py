@@ -27,7 +27,7 @@ def run_verify(out: Output, options: Options) -> None:
     out.tell(body, *(line for verdict in verdicts for line in _lines(verdict)))
     unsound = [str(verdict.guild_id) for verdict in verdicts if not verdict.is_sound]
     if unsound:
-        raise Broken(f"the ledger is not sound in {len(unsound)} guilds: {' '.join(unsound)}")
+        raise Broken(f"the ledger is not sound: guild {', guild '.join(unsound)}")
 
 
 def _body(verdict: Verdict) -> dict[str, Any]:
@@ -45,6 +45,6 @@ def _lines(verdict: Verdict) -> list[str]:
     lines = [f"record {fault.event_id} {fault.fact}" for fault in verdict.faults]
     lines += [difference.fact for difference in verdict.differences]
     if verdict.n_repaired:
-        lines.append(f"appended {verdict.n_repaired} correcting records")
+        lines.append(f"correcting records appended: {verdict.n_repaired}")
     state = "sound" if verdict.is_sound else "not sound"
     return [*lines, f"guild {verdict.guild_id}: {verdict.n_records} records, {state}"]
