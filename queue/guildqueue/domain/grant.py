@@ -90,11 +90,14 @@ def _account_refusal(declaration: Declaration, asker: Asker) -> str | None:
     if declaration.owner_uid is None:
         return "nobody owns the declaration"
     if declaration.owner_name is None:
-        return f"its owner (uid {declaration.owner_uid}) is not in the password database"
+        return f"the operator (uid {declaration.owner_uid}) is not in the password database"
     if asker.uid != declaration.owner_uid:
         return "only the operator's account and the sources declared for it may"
     if asker.source is None and not asker.may_be_operator:
-        return "it asks through a server, which is never the operator, and names no source"
+        return (
+            "it asks through a server, which is never the operator, "
+            "and names no source that it may speak for"
+        )
     return None
 
 
