@@ -61,10 +61,10 @@ def _read(
         if path.is_symlink():
             return _faulty(path, f"{path.name} is a link that leads nowhere", owner_uid=owner_uid)
         return _declaring(owner_uid, frozenset())
-    except NotPlainFile as error:
-        return _faulty(path, str(error), owner_uid=owner_uid)
     except OSError as error:
-        return _faulty(path, f"{path.name}: {told(error)}", owner_uid=owner_uid)
+        named = isinstance(error, NotPlainFile)
+        fault = str(error) if named else f"{path.name}: {told(error)}"
+        return _faulty(path, fault, owner_uid=owner_uid)
     if len(content) > LIMIT_BYTES:
         return _faulty(path, f"{path.name} is larger than {LIMIT_BYTES} bytes", owner_uid=owner_uid)
     try:
