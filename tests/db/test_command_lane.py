@@ -75,6 +75,23 @@ def test_what_is_ahead_already_is_said_once(guild: GuildId) -> None:
     assert "ahead already" not in queue("bump", "--session", second, "-g", guild).out
 
 
+def test_a_refusal_names_its_meeting_on_record_only_to_who_may_ask(guild: GuildId) -> None:
+    session, ended = stored_session(guild, title="Retro"), cancelled_session(guild, title="Old")
+    queue("bump", "--session", session, "-g", guild)
+    [track] = track_ids(session)
+
+    for words in (
+        ("unbump", track),
+        ("unbump", "--session", ended),
+        ("unbump", 2**62),
+        ("unbump", track, "--source", "somebody"),
+    ):
+        assert queue(*words, "-g", guild).code == 3
+
+    titles = [record.changed["title"] for record in reversed(events_page(guild))][2:]
+    assert titles == ["Retro", "Old", None, None]
+
+
 def test_events_say_in_words_who_asked_for_what(guild: GuildId) -> None:
     [job_id] = tracks_alone(guild, 1)
     queue("bump", job_id, "-g", guild, "--source", "somebody", "--reason", "let me")

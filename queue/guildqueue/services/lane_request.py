@@ -183,12 +183,22 @@ def _record_refusal(request: LaneRequest, verdict: Verdict, outcome: LaneOutcome
             "job_id": outcome.job_id,
             "session_id": outcome.session_id,
             **_external(request),
+            "title": _title(request) if verdict.is_granted else None,
             "refusal": None if outcome.refusal is None else outcome.refusal.value,
             "note": outcome.note,
         },
         reason=request.reason,
         untrusted=not verdict.is_granted,
     )
+
+
+def _title(request: LaneRequest) -> str | None:
+    """That of the meeting whose refusal is recorded, None where there is no such meeting."""
+    if request.session_id is not None:
+        titles = sessions.read_titles(request.guild_id, [request.session_id])
+        return titles.get(request.session_id)
+    targets = lane.read_targets(request.guild_id, [request.job_id] if request.job_id else [])
+    return targets[0].title if targets else None
 
 
 def _external(request: LaneRequest) -> dict[str, str]:
