@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 
 from console import words
 from console.views.queue_rows import Row
@@ -33,6 +33,12 @@ register.filter("session_state", words.session_state_words)
 register.filter("waits_for", words.waits_for_words)
 register.filter("percent", words.percent_words)
 register.filter("stamp", words.stamp_words)
+
+
+@register.filter
+def in_quotes(text: str) -> SafeString:
+    """What somebody wrote, in the quotes of the language that is spoken."""
+    return format_html(gettext("“<bdi>{text}</bdi>”"), text=text)
 
 
 @register.simple_tag

@@ -153,7 +153,7 @@ def test_a_whole_meeting_is_bumped_as_the_console_for_whoever_asked(
     html = ada.get(queue()).content.decode()
     section = html.partition('id="lane"')[2].partition("</section>")[0]
     assert "placed by ada, from the console" in section
-    assert "<bdi>ada, from the console</bdi>: “<bdi>the board meets</bdi>”" in section
+    assert "placed by <bdi>ada, from the console</bdi>: “<bdi>the board meets</bdi>”" in section
 
 
 def test_it_is_taken_back(ada: Client, guild: GuildId) -> None:
