@@ -102,14 +102,13 @@ def test_a_mark_raised_before_the_arrival_commits_is_lowered_by_it(
     check_claims()
 
 
-@endings
 @arrivals
 def test_an_arrival_waits_for_whoever_raises_the_mark(
-    guild: GuildId, behind: SessionId, prepare: Prepare, commit: bool
+    guild: GuildId, behind: SessionId, prepare: Prepare
 ) -> None:
     arrive = prepare(guild)
 
-    with half_done(lambda: raise_lines(guild), commit=commit) as raising, begun(arrive) as arriving:
+    with half_done(lambda: raise_lines(guild), commit=True) as raising, begun(arrive) as arriving:
         arriving.wait_until_blocked()
         raising.end()
         arriving.result()
@@ -213,6 +212,20 @@ def test_what_runs_is_counted_beside_jobs_that_begin_and_end(
     check_marks()
 
 
+def test_what_a_transaction_began_before_it_counted_is_counted_once(
+    guild: GuildId, behind: SessionId
+) -> None:
+    with transaction.atomic():
+        assert len(claim(2)) == 2
+        # Numbered later and committed earlier.
+        assert len(elsewhere(lambda: claim(3))) == 3
+        raise_line(guild, counts=True)
+        assert len(claim(1)) == 1
+        elsewhere(check_marks)
+
+    check_marks()
+
+
 def test_a_sweep_over_guilds_and_a_batch_done_in_them_wait_in_no_circle(
     guild: GuildId, server_log: ServerLog
 ) -> None:
@@ -248,13 +261,21 @@ RESTORED = {
     "and some ended after that": ("9000000:9000000:", 9000001),
     "some ended after it, of a smaller number": ("3:3:", 9000001),
 }
+not_yet = pytest.mark.xfail(strict=True, reason="the steps go before what runs is counted")
 
 
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize(("seen", "by"), RESTORED.values(), ids=RESTORED)
 def test_a_dump_restored_into_a_younger_cluster_counts_exactly(
-    guild: GuildId, behind: SessionId, seen: str, by: int | None, counted: bool
+    guild: GuildId,
+    behind: SessionId,
+    seen: str,
+    by: int | None,
+    counted: bool,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if counted and seen == "3:3:":
+        request.applymarker(not_yet)
     claim(3)
     write("DELETE FROM guildqueue_running_step")
     write("DELETE FROM guildqueue_mark")

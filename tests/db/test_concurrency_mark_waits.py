@@ -82,8 +82,7 @@ def lost(guild: GuildId) -> JobId:
 CLAIMABLE = [waiting, bumped, due, lost]
 
 
-@pytest.mark.parametrize("commit", [True, False], ids=["committed", "rolled back"])
-@pytest.mark.parametrize("lock", [lock_job, move])
+@pytest.mark.parametrize(("lock", "commit"), [(lock_job, False), (move, True)])
 @pytest.mark.parametrize("claimable", CLAIMABLE)
 def test_a_claim_waits_for_what_is_merely_locked_and_takes_it(
     guild: GuildId, claimable: Callable[[GuildId], JobId], lock: Lock, commit: bool

@@ -54,7 +54,7 @@ from tests.db.test_concurrency_mixed import (
 __all__ = ["conflicts"]
 pytestmark = pytest.mark.usefixtures("committed_db")
 
-SECONDS = float(os.environ.get("MARKS_SECONDS", "8"))
+SECONDS = float(os.environ.get("MARKS_SECONDS", "6"))
 MAX_WAITING = 300
 FILTERS = (
     JobFilter(),
