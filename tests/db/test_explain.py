@@ -301,6 +301,11 @@ WORKERS_WRITES: tuple[tuple[str, dict[str, Any], int], ...] = (
         120,
     ),
     ("extend_lease", {**HELD, "ttl_s": 60, "progress": 0.5}, 20),
+    (
+        "extend_leases",
+        {"principal": "w", "jobs": [4], "tokens": [1], "progress": [0.5], "ttl_s": 60},
+        25,
+    ),
     ("read_inputs", {"job_id": 5}, 15),
     ("read_dependents", {"guild_id": STARLING, "job_ids": [4]}, 40),
 )

@@ -103,3 +103,11 @@ class Completion(NamedTuple):
     token: int
     result: Mapping[str, Any]
     audio_seconds: float | None = None
+
+
+class Beat(NamedTuple):
+    """A worker's word that it still has the job; ``progress`` of None leaves what is known."""
+
+    job_id: JobId
+    token: int
+    progress: float | None = None

@@ -1,10 +1,15 @@
 """Heartbeat: a worker says that it is alive, and how far it is."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from math import isnan
 
+from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import JobId
+from guildqueue.domain.job import Beat
 from guildqueue.store import leases
+
+Lost = LeaseCancelled | StaleLease | JobNotFound
 
 
 def extend_lease(
@@ -14,5 +19,27 @@ def extend_lease(
 
     Raises StaleLease, LeaseCancelled or JobNotFound.
     """
-    known = None if progress is None or isnan(progress) else min(max(progress, 0.0), 1.0)
-    return leases.extend_lease(leases.Holder(job_id, token, principal), ttl_s=ttl_s, progress=known)
+    holder = leases.Holder(job_id, token, principal)
+    return leases.extend_lease(holder, ttl_s=ttl_s, progress=_known(progress))
+
+
+def extend_leases(principal: str, beats: Iterable[Beat], *, ttl_s: float) -> dict[JobId, Lost]:
+    """Extend all that still hold; returns those that do not, and why.
+
+    One statement, and one more for each that did not hold or that somebody had locked.
+    """
+    given = [beat._replace(progress=_known(beat.progress)) for beat in beats]
+    extended = leases.extend_leases(principal, given, ttl_s=ttl_s)
+    lost: dict[JobId, Lost] = {}
+    for job_id, token, progress in given:
+        if job_id in extended:
+            continue
+        try:
+            extend_lease(job_id, token=token, principal=principal, ttl_s=ttl_s, progress=progress)
+        except (StaleLease, LeaseCancelled, JobNotFound) as error:
+            lost[job_id] = error
+    return lost
+
+
+def _known(progress: float | None) -> float | None:
+    return None if progress is None or isnan(progress) else min(max(progress, 0.0), 1.0)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
-from guildqueue.domain.job import Completion, JobState, Lease
+from guildqueue.domain.job import Beat, Completion, JobState, Lease
 from guildqueue.store.claims import Taker
 from guildqueue.store.job_rows import lease_from_row
 from guildqueue.store.scopes import ClaimScope
@@ -52,6 +52,21 @@ def extend_lease(holder: Holder, *, ttl_s: float, progress: float | None) -> dat
         refuse(holder)
     expires_at: datetime = found.lease_expires_at
     return expires_at
+
+
+def extend_leases(principal: str, beats: Sequence[Beat], *, ttl_s: float) -> set[JobId]:
+    """The jobs whose leases were extended, in one statement that waits for nobody."""
+    found = rows(
+        "extend_leases",
+        {
+            "principal": principal,
+            "jobs": [beat.job_id for beat in beats],
+            "tokens": [beat.token for beat in beats],
+            "progress": [beat.progress for beat in beats],
+            "ttl_s": ttl_s,
+        },
+    )
+    return {JobId(job.id) for job in found}
 
 
 def complete_jobs(principal: str, completions: Sequence[Completion]) -> list[Completed]:

@@ -9,6 +9,25 @@ UPDATE guildqueue_job
  WHERE id = %(job_id)s AND state = 'running' AND token = %(token)s AND lease_by = %(principal)s
 RETURNING lease_expires_at;
 
+-- name: extend_leases
+-- Heartbeats of many jobs, with a token each. Locks: their rows; those that others hold locked are
+-- passed over, so that none costs the others their leases. Index: the primary key.
+-- Returns: the ids of those that were extended.
+WITH held AS (
+    SELECT job.id, given.progress
+      FROM unnest(%(jobs)s::bigint[], %(tokens)s::bigint[], %(progress)s::float8[])
+             AS given (id, token, progress)
+      JOIN guildqueue_job AS job USING (id)
+     WHERE job.state = 'running' AND job.token = given.token AND job.lease_by = %(principal)s
+       FOR NO KEY UPDATE OF job SKIP LOCKED
+)
+UPDATE guildqueue_job AS job
+   SET lease_expires_at = clock_timestamp() + make_interval(secs => %(ttl_s)s),
+       progress = coalesce(held.progress, job.progress), lost_at = NULL
+  FROM held
+ WHERE job.id = held.id
+RETURNING job.id;
+
 -- name: read_lease_state
 -- Why a worker's write changed nothing.
 SELECT state, token FROM guildqueue_job WHERE id = %(job_id)s;
