@@ -26,8 +26,8 @@ from guildqueue.services.complete import complete_job
 from guildqueue.services.fail import fail_job
 from guildqueue.services.heartbeat import extend_lease
 from guildqueue.services.release import release_job
-from guildqueue.worker.loop import LEASE_LOST
 from guildqueue.worker.outage import AWAY
+from guildqueue.worker.slots import LEASE_LOST
 from tests.chaos.diary import Answer, Diary, Write
 from tests.chaos.plan import LEASE_S
 

@@ -22,6 +22,8 @@ LATEST = ("guildqueue", "0002_invariants")
         (("--concurrency", "0"), 2),
         (("--concurrency", "65"), 2),
         (("--concurrency", "two"), 2),
+        (("--batch", "0"), 2),
+        (("--batch", "1001"), 2),
         (("--kinds", "transcribe,dance"), 2),
         (("-g", "0"), 2),
         (("-g", "5"), 3),

@@ -70,6 +70,10 @@ class Workers:
         """Let the handlers end that wait for ``name``."""
         (self.folder / "media" / name).touch()
 
+    def began_at(self, run: str) -> int:
+        """When that run began, in nanoseconds."""
+        return (self.folder / "media" / run).stat().st_mtime_ns
+
     def handler_pid(self, run: str) -> int:
         """The process in which that run was."""
         return int((self.folder / "media" / run).read_text())

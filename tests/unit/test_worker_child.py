@@ -17,13 +17,19 @@ from guildqueue.worker.handler import (
 from guildqueue.worker.process import handler_environment
 from guildqueue.worker.protocol import (
     Done,
+    Drop,
+    Dropped,
     Failed,
+    Order,
     Progress,
+    Report,
     Unfit,
+    Word,
+    decode_order,
     decode_report,
-    decode_work,
+    encode_drop,
+    encode_orders,
     encode_report,
-    encode_work,
 )
 
 WORKER = Path(child.__file__).parent
@@ -39,18 +45,24 @@ WORK = HandlerWork(
 
 
 def test_an_order_arrives_as_it_was_given() -> None:
-    assert decode_work(encode_work("recordings.document.run", WORK)) == (
-        "recordings.document.run",
-        WORK,
-    )
+    orders = [Order("recordings.document.run", WORK), Order("recordings.transcribe.run", WORK)]
+
+    assert decode_order(encode_orders(orders)) == orders
+
+
+def test_what_is_not_to_be_done_any_more_arrives_as_it_was_said() -> None:
+    assert decode_order(encode_drop(Drop(frozenset({1, 2**62})))) == Drop(frozenset({1, 2**62}))
 
 
 @pytest.mark.parametrize(
-    "report",
-    [Progress(0.25), Done({"path": "é"}, 1.5), Done({}, None), Failed("a", True, "b"), Unfit("c")],
-)
-def test_a_report_arrives_as_it_was_sent(report: Any) -> None:
-    assert decode_report(encode_report(report)) == report
+    "word",
+    [
+        Progress(0.25), Dropped(), Done({"path": "é"}, 1.5), Done({}, None),
+        Failed("a", True, "b"), Unfit("c"),
+    ],
+)  # fmt: skip
+def test_a_report_arrives_as_it_was_sent(word: Word) -> None:
+    assert decode_report(encode_report(Report(7, word))) == (7, word)
 
 
 def outcome(monkeypatch: pytest.MonkeyPatch, handler: Any) -> Any:

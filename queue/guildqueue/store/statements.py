@@ -48,9 +48,10 @@ def rows(name: str, params: Mapping[str, Any]) -> list[Any]:
     """What the statement returns, one named tuple a row."""
     with connection.cursor() as cursor:
         cursor.execute(load_statements()[name], params)
-        if cursor.description is None:
+        description = cursor.description  # made anew each time that it is asked for
+        if description is None:
             return []
-        make = _row_type(tuple(column.name for column in cursor.description))._make
+        make = _row_type(tuple(column.name for column in description))._make
         return [make(values) for values in cursor.fetchall()]
 
 

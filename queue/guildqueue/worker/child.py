@@ -1,9 +1,9 @@
 """The process in which handlers run: no Django, no database, one job at a time.
 
-Started as ``python -m guildqueue.worker.child FD``; FD is its end of the worker's socket.
+Started as ``python -m guildqueue.worker.child FD BELL``: its end of the worker's socket, and of the
+pipe that wakes the worker.
 """
 
-import contextlib
 import ctypes
 import importlib
 import json
@@ -15,8 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from multiprocessing.connection import Connection
-from queue import SimpleQueue
+from socket import socket
 
 from guildqueue.worker.handler import (
     Handler,
@@ -31,22 +30,25 @@ from guildqueue.worker.protocol import (
     Failed,
     Outcome,
     Progress,
+    Report,
     Unfit,
-    decode_work,
-    encode_report,
 )
+from guildqueue.worker.reports import Reports
+from guildqueue.worker.todo import Todo, read_orders
 
 REASON_LIMIT = 500  # characters
 _PR_SET_PDEATHSIG = 1
 
 
-def main(connection: Connection) -> None:
+def main(worker: socket, bell: int) -> None:
     """Run one order after the other until the worker is gone."""
-    orders: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_read_orders, args=(connection, orders), daemon=True).start()
+    reports = Reports(worker, bell)
+    todo = Todo()
+    threading.Thread(target=_obey, args=(worker, todo, reports), daemon=True).start()
     while True:
-        handler, work = decode_work(orders.get())
-        connection.send_bytes(encode_report(outcome_of(handler, work, _reporter(connection))))
+        handler, work = todo.take()
+        outcome = outcome_of(handler, work, _reporter(reports, work.job_id))
+        reports.say(Report(work.job_id, outcome), is_urgent=todo.is_empty)
 
 
 def outcome_of(handler: str, work: HandlerWork, report: Callable[[float], None]) -> Outcome:
@@ -88,20 +90,21 @@ def _done(given: HandlerResult) -> Done:
     return Done(given.result, seconds)
 
 
-def _reporter(connection: Connection) -> Callable[[float], None]:
+def _reporter(reports: Reports, job_id: int) -> Callable[[float], None]:
     def report(fraction: float) -> None:
         if math.isfinite(fraction):
-            connection.send_bytes(encode_report(Progress(min(max(float(fraction), 0.0), 1.0))))
+            known = min(max(float(fraction), 0.0), 1.0)
+            reports.say(Report(job_id, Progress(known)), is_urgent=True)
 
     return report
 
 
-def _read_orders(connection: Connection, orders: "SimpleQueue[bytes]") -> None:
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            orders.put(connection.recv_bytes())
-    # The worker is gone, and with it the right to work on: at once, in mid-job.
-    os._exit(1)
+def _obey(worker: socket, todo: Todo, reports: Reports) -> None:
+    try:
+        read_orders(worker, todo, reports)
+    finally:
+        # The worker is gone, and with it the right to work on: at once, in mid-job.
+        os._exit(1)
 
 
 def _answer_to_worker_alone() -> None:
@@ -119,4 +122,4 @@ if __name__ == "__main__":
     _answer_to_worker_alone()
     os.nice(10)  # a page should not wait for a processor that a transcription keeps busy
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    main(Connection(int(sys.argv[1])))
+    main(socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

@@ -11,7 +11,8 @@ from guildqueue.domain.ids import GuildId
 class WorkerPlan:
     """What a worker takes and how. ``handlers`` has a dotted path a kind.
 
-    ``principal`` must be this process's alone: leases belong to it.
+    Each of ``concurrency`` places claims up to ``batch`` jobs at once. ``principal`` must be this
+    process's alone: leases belong to it.
     """
 
     principal: str
@@ -21,8 +22,14 @@ class WorkerPlan:
     poll_s: float
     grace_s: float
     concurrency: int = 1
+    batch: int = 1
     guilds: Sequence[GuildId] = ()
     once: bool = False
+
+    @property
+    def beat_every_s(self) -> float:
+        """A third of the lease and not a moment more, so that two beats may be lost."""
+        return self.ttl_s / 3
 
     @property
     def filter(self) -> JobFilter:

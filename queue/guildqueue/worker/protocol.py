@@ -1,12 +1,12 @@
-"""What a worker and its handler process say to each other: JSON, as either may be the newer."""
+"""What a worker and its handler process say to each other: a line of JSON each time."""
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 from guildqueue.worker.handler import HandlerInput, HandlerWork
 
-LONGEST_BYTES = 1024 * 1024
 LARGEST_RESULT_BYTES = 64 * 1024
 
 
@@ -15,6 +15,11 @@ class Progress:
     """How far the handler is, 0.0 to 1.0."""
 
     fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The job was not begun, and will not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +48,88 @@ class Unfit:
 
 
 Outcome = Done | Failed | Unfit
-_KINDS: dict[str, type[Progress | Done | Failed | Unfit]] = {
+Word = Progress | Dropped | Outcome
+
+
+class Report(NamedTuple):
+    """What a handler process says of one of its jobs."""
+
+    job_id: int
+    word: Word
+
+
+class Order(NamedTuple):
+    """Run the function at dotted path ``handler`` on ``work``."""
+
+    handler: str
+    work: HandlerWork
+
+
+class Drop(NamedTuple):
+    """Do not begin those of the jobs that are not begun."""
+
+    job_ids: frozenset[int]
+
+
+_WORDS: dict[str, type[Word]] = {
     "progress": Progress,
+    "dropped": Dropped,
     "done": Done,
     "failed": Failed,
     "unfit": Unfit,
 }
+_NAMES = {made: name for name, made in _WORDS.items()}
+# Not ``asdict``, which copies all that is in a payload or a result.
+_FIELDS = {
+    made: [field.name for field in fields(made)]
+    for made in (HandlerWork, HandlerInput, Progress, Dropped, Done, Failed, Unfit)
+}
 
 
-def encode_work(handler: str, work: HandlerWork) -> bytes:
-    """The order to run the function at dotted path ``handler`` on ``work``."""
-    return _packed({"handler": handler, "work": asdict(work)})
+def encode_orders(orders: Iterable[Order]) -> bytes:
+    """The orders, to be carried out one after the other."""
+    return _packed({"orders": [(handler, _work_fields(work)) for handler, work in orders]})
 
 
-def decode_work(message: bytes) -> tuple[str, HandlerWork]:
-    """The function's dotted path and its work."""
-    order = json.loads(message)
-    inputs = tuple(HandlerInput(**given) for given in order["work"].pop("inputs"))
-    return str(order["handler"]), HandlerWork(inputs=inputs, **order["work"])
+def encode_drop(drop: Drop) -> bytes:
+    """The word that takes orders back."""
+    return _packed({"drop": sorted(drop.job_ids)})
 
 
-def encode_report(report: Progress | Outcome) -> bytes:
+def decode_order(message: bytes) -> list[Order] | Drop:
+    """What a handler process is to do, or not to do any more."""
+    ((kind, said),) = json.loads(message).items()
+    if kind == "drop":
+        return Drop(frozenset(said))
+    return [Order(handler, _work(given)) for handler, given in said]
+
+
+def encode_report(report: Report) -> bytes:
     """A handler process's word. Raises TypeError or ValueError for what is not JSON."""
-    kind = next(name for name, made in _KINDS.items() if isinstance(report, made))
-    return _packed({kind: asdict(report)})
+    made = type(report.word)
+    return _packed({"job": report.job_id, _NAMES[made]: _fields(report.word)})
 
 
-def decode_report(message: bytes) -> Progress | Outcome:
+def decode_report(message: bytes) -> Report:
     """What a handler process said."""
-    ((kind, fields),) = json.loads(message).items()
-    return _KINDS[kind](**fields)
+    said = json.loads(message)
+    job_id = said.pop("job")
+    ((kind, given),) = said.items()
+    return Report(job_id, _WORDS[kind](**given))
+
+
+def _work(given: dict[str, Any]) -> HandlerWork:
+    inputs = tuple(HandlerInput(**each) for each in given.pop("inputs"))
+    return HandlerWork(inputs=inputs, **given)
+
+
+def _work_fields(work: HandlerWork) -> dict[str, Any]:
+    return _fields(work) | {"inputs": [_fields(given) for given in work.inputs]}
+
+
+def _fields(value: Word | HandlerWork | HandlerInput) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in _FIELDS[type(value)]}
 
 
 def _packed(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, allow_nan=False).encode("ascii")
+    return json.dumps(value, allow_nan=False).encode("ascii") + b"\n"

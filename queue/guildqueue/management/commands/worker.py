@@ -3,7 +3,7 @@
 import os
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -33,7 +33,14 @@ class Command(BaseCommand):
         add_guild(parser, meaning="only jobs of this guild, repeatable (default: of all)")
         _add_kinds(parser)
         parser.add_argument(
-            "--concurrency", type=_slots, default=1, metavar="N", help="jobs at a time (1)"
+            "--concurrency", type=_up_to(64), default=1, metavar="N", help="jobs at a time (1)"
+        )
+        parser.add_argument(
+            "--batch",
+            type=_up_to(1000),
+            default=1,
+            metavar="N",
+            help="jobs to claim at once for each of these, done one after the other (1)",
         )
         parser.add_argument(
             "--once", action="store_true", help="do what is claimable now, then end"
@@ -53,6 +60,7 @@ class Command(BaseCommand):
                 poll_s=settings.QUEUE_POLL_SECONDS,
                 grace_s=settings.QUEUE_STOP_GRACE_SECONDS,
                 concurrency=options["concurrency"],
+                batch=options["batch"],
                 guilds=guilds,
                 once=options["once"],
             )
@@ -81,10 +89,13 @@ def _kinds(given: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def _slots(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:4]) <= 64:
-        raise ArgumentTypeError(f"{text[:40]!r} is not a number from 1 to 64")
-    return int(text)
+def _up_to(most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:5]) <= most:
+            raise ArgumentTypeError(f"{text[:40]!r} is not a number from 1 to {most}")
+        return int(text)
+
+    return number
 
 
 def _environment(concurrency: int) -> dict[str, str]:
