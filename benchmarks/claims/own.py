@@ -14,7 +14,9 @@ from benchmarks.claims.subjects import Queue, Subject
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "benchmarks.claims.settings"}
 MANAGE = str(ROOT / "manage.py")
 # A line for each way our worker takes work: how many jobs a claim, and its command line.
-WORKERS: dict[int, Sequence[str]] = {1: ("worker", "--kinds", "transcribe")}
+WORKERS: dict[int, Sequence[str]] = {
+    count: ("worker", "--kinds", "transcribe", "--batch", str(count)) for count in (1, 10, 100)
+}
 TARGETS = {1: ">= 0.25", 10: ">= 1.2", 100: ">= 4"}
 JOBS_A_SESSION = 10
 
