@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.db import transaction
 
@@ -14,6 +15,7 @@ from guildqueue.domain.new_job import NewJob
 from guildqueue.services.claim import claim_jobs
 from guildqueue.services.complete import complete_and_claim
 from guildqueue.services.enqueue import enqueue_jobs
+from guildqueue.services.hold import hold_session
 from guildqueue.services.move import move_session
 from guildqueue.services.overdue import settle_overdue
 from guildqueue.store import claims
@@ -34,7 +36,7 @@ from tests.db.mark_arrivals import ARRIVALS, Arrival, by_delay, by_lost_lease
 from tests.db.mark_checks import LANE, check_marks, first_claimable, newest_mark, raise_line
 from tests.db.old_release import OldWorker
 from tests.db.races import begun, elsewhere, half_done
-from tests.db.stored import write
+from tests.db.stored import set_number, write
 
 pytestmark = pytest.mark.usefixtures("committed_db")
 
@@ -210,6 +212,26 @@ def test_what_runs_is_counted_beside_jobs_that_begin_and_end(
     check_marks()
     raise_line(guild, counts=True)
     check_marks()
+
+
+@pytest.mark.xfail(strict=True, reason="the newest mark is read in the writer's own snapshot")
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_a_writer_with_one_snapshot_lowers_a_mark_that_it_cannot_see(
+    guild: GuildId, behind: SessionId, database_url: str, level: str
+) -> None:
+    session = stored_session(guild)
+    set_number(session, -1)
+    hold_session(session, guild_id=guild, reason="", caller=caller())
+    with psycopg.connect(database_url) as writer:
+        writer.execute(f"SET TRANSACTION ISOLATION LEVEL {level}".encode())
+        writer.execute("SELECT count(*) FROM guildqueue_job")
+        raise_line(guild)
+        claim(8)
+        raise_line(guild)
+
+        writer.execute("UPDATE guildqueue_job SET held = false WHERE session_id = %s", [session])
+
+    check_claims()
 
 
 def test_what_a_transaction_began_before_it_counted_is_counted_once(
