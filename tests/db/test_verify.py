@@ -270,11 +270,12 @@ def _line(writer: "subprocess.Popen[str]") -> str:
 
 
 def _wait_until_alone() -> None:
-    """Until the database has noticed that the dead are gone."""
+    """Until the database has noticed that the dead are gone; our own voice for wake-ups stays."""
     for _ in range(500):
         if query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
             " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            " AND application_name <> 'guildqueue wake'"
         ) == [(0,)]:
             return
         query("SELECT pg_sleep(0.02)")
