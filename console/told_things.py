@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.words import number_words, short
+from console.words import kept_straight, number_words, short
 from guildqueue.domain.ledger import EventType
 
 
@@ -37,7 +37,7 @@ def thing_named(changed: Mapping[str, Any]) -> Thing:
 
 def said(name: str) -> SafeString:
     """A name in a sentence, whichever way it is written."""
-    return format_html("<bdi>{}</bdi>", short(name))
+    return format_html("<bdi>{}</bdi>", short(kept_straight(name)))
 
 
 def quoted(text: str) -> str:
@@ -72,4 +72,4 @@ def _places(changed: Mapping[str, Any]) -> list[str]:
 
 
 def _strong(text: str) -> Thing:
-    return Thing(format_html("<b><bdi>{}</bdi></b>", text), text)
+    return Thing(format_html("<b><bdi>{}</bdi></b>", kept_straight(text)), text)

@@ -1,5 +1,6 @@
 """How the pages say lengths, moments, people and states; the only place that words them."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from guildqueue.domain.snapshot import LastMove, WaitsFor
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 TITLE_UP_TO = 80
 CONSOLE_SPELLED = "source:console"
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 WAITS_FOR_WORDS = {
     WaitsFor.HOLD: gettext_lazy("waits for a release"),
@@ -157,8 +159,13 @@ def placed_words(spelled: Iterable[str]) -> str:
         return _("placed by %(who)s; %(other)s") % {"who": names[0], "other": names[1]}
     n_others = len(names) - 1
     return ngettext(
-        "placed by %(who)s and %(n)s other", "placed by %(who)s and %(n)s others", n_others
+        "placed by %(who)s; %(n)s other", "placed by %(who)s; %(n)s others", n_others
     ) % {"who": names[0], "n": number_words(n_others)}
+
+
+def kept_straight(text: str) -> str:
+    """``text`` without the marks that turn what stands behind it, out of a ``<bdi>`` too."""
+    return TURNING.sub("", text)
 
 
 def short(title: str) -> str:

@@ -38,7 +38,7 @@ register.filter("stamp", words.stamp_words)
 @register.filter
 def in_quotes(text: str) -> SafeString:
     """What somebody wrote, in the quotes of the language that is spoken."""
-    return format_html(gettext("“<bdi>{text}</bdi>”"), text=text)
+    return format_html(gettext("“<bdi>{text}</bdi>”"), text=words.kept_straight(text))
 
 
 @register.simple_tag

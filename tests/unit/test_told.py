@@ -7,6 +7,7 @@ import pytest
 from django.utils import translation
 from django.utils.html import strip_tags
 
+from console.templatetags.queue_words import in_quotes
 from console.told import SENTENCES, told
 from console.told_lane import WHY
 from guildqueue.domain.ids import EventId, GuildId
@@ -232,3 +233,11 @@ def test_what_a_stranger_sent_stands_apart_and_is_called_unchecked() -> None:
 def test_a_stranger_who_sent_nothing_is_quoted_with_nothing() -> None:
     assert told(record(EventType.PRIORITY_REFUSED, {}, untrusted=True)).unchecked == "nothing"
     assert told(record(EventType.PRIORITY_REFUSED, REFUSED)).unchecked == ""
+
+
+def test_no_mark_in_what_people_wrote_turns_what_stands_behind_it() -> None:
+    turning = "x\u2069\u202e\u2066"
+    found = sentence(EventType.HELD, MEETING | {"title": turning}, by=f"user:{turning}")
+
+    assert found == "x held x"
+    assert in_quotes(f"{turning}مجلس") == "“<bdi>xمجلس</bdi>”"
