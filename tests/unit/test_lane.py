@@ -153,6 +153,14 @@ def test_a_bump_of_what_has_ended_sweeps_and_nothing_more(standing: Standing) ->
     assert plan == LanePlan(removed=("d",), note=f"job a is {standing}: nothing to move")
 
 
+def test_what_has_ended_alike_is_told_in_one_breath() -> None:
+    jobs = ended(ended(queue_of("a", "b", "c"), "a", Standing.DONE), "c", Standing.DONE)
+
+    plan = plan_bump(ended(jobs, "b", Standing.DEAD), ["a", "b", "c"])
+
+    assert plan.note == "jobs a, c are done: nothing to move; job b is dead: nothing to move"
+
+
 def test_several_targets_are_named_at_once_dependencies_first() -> None:
     jobs = queue_of("doc: t1 t2", "t1", "x", "t2")
 

@@ -244,13 +244,19 @@ def _bump_note(jobs: Jobs[Id], targets: Sequence[Id], plan: LanePlan[Id]) -> str
     ended = [t for t in dict.fromkeys(targets) if not jobs[t].is_unfinished]
     before = [t for t in dict.fromkeys(targets) if jobs[t].bump_seq is not None and t not in ended]
     pulled = [target for target in before if not jobs[target].named]
-    parts = [f"job {target} is {jobs[target].standing}: nothing to move" for target in ended]
+    by_standing = ((s, [t for t in ended if jobs[t].standing is s]) for s in Standing)
+    parts = [_ended_note(standing, found) for standing, found in by_standing if found]
     if pulled:
         parts.append(f"was pulled in, is named now: {listed(pulled)}")
     if len(before) > len(pulled) and not plan.moved:
         named = [target for target in before if target not in pulled]
         parts.append(f"was ahead already: {listed(named)}")
     return "; ".join([*parts, *_skip_note(plan)])
+
+
+def _ended_note(standing: Standing, ended: Sequence[Id]) -> str:
+    said = f"job {ended[0]} is" if len(ended) == 1 else f"jobs {listed(ended)} are"
+    return f"{said} {standing}: nothing to move"
 
 
 def _unbump_note(jobs: Jobs[Id], targets: Sequence[Id], plan: LanePlan[Id]) -> str:
