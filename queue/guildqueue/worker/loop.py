@@ -71,6 +71,7 @@ class Worker:
                 self.outage.note(error, time.monotonic())
             else:
                 self.outage.end()
+        self.slots.say_done()
         self._wait()
 
     @property

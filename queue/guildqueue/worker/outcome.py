@@ -44,7 +44,7 @@ def write_outcome(lease: Lease, outcome: Done | Failed, *, principal: str) -> No
         reason = " ".join(f"the result cannot be stored: {error}".split())
         _fail(lease, Failed(reason, permanent=True), principal)
         return
-    _log.info("job done", **_facts(lease))
+    note_done(lease)
 
 
 def turn_over(
@@ -55,11 +55,11 @@ def turn_over(
     count: int,
     ttl_s: float,
 ) -> Turnover:
-    """What was done is written and up to ``count`` jobs are claimed, in one commit.
+    """What was done is written and up to ``count`` jobs are claimed, in one commit; logs nothing.
 
     Raises one of UNSTORABLE where a result cannot be stored, and then changes nothing.
     """
-    turnover = complete_and_claim(
+    return complete_and_claim(
         principal,
         [
             Completion(lease.job.id, lease.token, outcome.result, outcome.audio_seconds)
@@ -69,10 +69,11 @@ def turn_over(
         count=count,
         ttl_s=ttl_s,
     )
-    for lease, _ in done:
-        if lease.job.id not in turnover.lost:
-            _log.info("job done", **_facts(lease))
-    return turnover
+
+
+def note_done(lease: Lease) -> None:
+    """The log's line on a job that is written as done."""
+    _log.info("job done", **_facts(lease))
 
 
 def _fail(lease: Lease, failed: Failed, principal: str) -> None:

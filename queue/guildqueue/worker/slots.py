@@ -14,7 +14,7 @@ from guildqueue.services.heartbeat import extend_leases
 from guildqueue.services.release import release_job
 from guildqueue.worker.batch import Ended
 from guildqueue.worker.inputs import inputs_of
-from guildqueue.worker.outcome import UNSTORABLE, turn_over, write_outcome
+from guildqueue.worker.outcome import UNSTORABLE, note_done, turn_over, write_outcome
 from guildqueue.worker.plan import WorkerPlan
 from guildqueue.worker.protocol import Done, Failed, Order, Unfit
 from guildqueue.worker.slot import Slot, work_of
@@ -33,6 +33,7 @@ class Slots:
     unfit: Unfit | None = None
     is_drained: bool = False
     claim_at: float = 0.0
+    unsaid: list[Lease] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         plan = self.plan
@@ -104,10 +105,17 @@ class Slots:
             return
         for job_id, error in turnover.lost.items():
             self._note_lost(job_id, error)
+        self.unsaid += [one.lease for _, one, _ in done if one.lease.job.id not in turnover.lost]
         for slot in self.all:
             slot.batch.ended.clear()
         self._expect_more()
         self._take(turnover.leases, now)
+
+    def say_done(self) -> None:
+        """Log what was done: only now, as handlers can be at work meanwhile."""
+        for lease in self.unsaid:
+            note_done(lease)
+        self.unsaid.clear()
 
     def claim(self, now: float) -> None:
         """Fill the empty places, if it is time to ask."""
