@@ -214,7 +214,6 @@ def test_what_runs_is_counted_beside_jobs_that_begin_and_end(
     check_marks()
 
 
-@pytest.mark.xfail(strict=True, reason="the newest mark is read in the writer's own snapshot")
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
 def test_a_writer_with_one_snapshot_lowers_a_mark_that_it_cannot_see(
     guild: GuildId, behind: SessionId, database_url: str, level: str
@@ -283,7 +282,6 @@ RESTORED = {
     "and some ended after that": ("9000000:9000000:", 9000001),
     "some ended after it, of a smaller number": ("3:3:", 9000001),
 }
-not_yet = pytest.mark.xfail(strict=True, reason="the steps go before what runs is counted")
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -294,10 +292,7 @@ def test_a_dump_restored_into_a_younger_cluster_counts_exactly(
     seen: str,
     by: int | None,
     counted: bool,
-    request: pytest.FixtureRequest,
 ) -> None:
-    if counted and seen == "3:3:":
-        request.applymarker(not_yet)
     claim(3)
     write("DELETE FROM guildqueue_running_step")
     write("DELETE FROM guildqueue_mark")

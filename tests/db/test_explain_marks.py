@@ -99,7 +99,6 @@ def test_a_lane_worked_off_under_an_old_snapshot_costs_later_claims_nothing(
     assert turn.buffers() <= fresh + MORE_BUFFERS
 
 
-@pytest.mark.xfail(strict=True, reason="the next guild is looked for past the dead entries of all")
 def test_guilds_worked_off_under_an_old_snapshot_cost_the_others_nothing(
     guild: GuildId, turn: PreparedTurn, old_snapshot: psycopg.Connection[Any]
 ) -> None:
@@ -116,7 +115,6 @@ def test_guilds_worked_off_under_an_old_snapshot_cost_the_others_nothing(
     assert turn.buffers() <= fresh + MORE_BUFFERS
 
 
-@pytest.mark.xfail(strict=True, reason="a lost lease puts the lane's mark back to its beginning")
 def test_a_lost_lease_that_nobody_may_take_costs_the_lane_nothing(
     guild: GuildId, turn: PreparedTurn, old_snapshot: psycopg.Connection[Any]
 ) -> None:

@@ -18,7 +18,10 @@ def lock_overdue(*, waits: bool) -> bool:
 
 def settle_leases() -> int:
     """How many leases were found to be lost: their jobs are dead, or marked for the next claim."""
-    return execute("bury_lost_jobs", {}) + execute("notice_lost", {})
+    n_dead, n_lost = execute("bury_lost_jobs", {}), execute("notice_lost", {})
+    if n_lost:
+        rows("flag_lost", {})
+    return n_dead + n_lost
 
 
 def stop_deferring(*, is_lane: bool) -> int:

@@ -48,6 +48,7 @@ DECLARE
   at_id bigint;
   place bigint;              -- the guild looked at last
   has_wrapped boolean;
+  n_misses int;
   first_guild bigint;
   from_priority bigint;
   from_id bigint;
@@ -62,14 +63,16 @@ BEGIN
    WHERE principal = p_principal AND filter_hash = p_filter_hash ORDER BY id DESC LIMIT 1;
   turn_before := turn;
   turn := coalesce(turn, 0);
-  SELECT priority IS NOT NULL, priority INTO lane_open, lane_from FROM guildqueue_mark
-   WHERE guild_id = 0 ORDER BY id DESC LIMIT 1;
+  SELECT priority IS NOT NULL, priority, coalesce(job_id = 1, false)
+    INTO lane_open, lane_from, any_lost
+    FROM guildqueue_mark WHERE guild_id = 0 ORDER BY id DESC LIMIT 1;
   IF NOT FOUND THEN
     lane_open := true;
     lane_from := -9223372036854775808;
+    any_lost := true;
   END IF;
-  any_lost := lane_open AND EXISTS (SELECT FROM guildqueue_job
-                                     WHERE state = 'running' AND lost_at IS NOT NULL);
+  any_lost := any_lost AND EXISTS (SELECT FROM guildqueue_job
+                                    WHERE state = 'running' AND lost_at IS NOT NULL);
 
   FOR n IN 1..p_count LOOP
     head := NULL;
@@ -131,6 +134,7 @@ BEGIN
     IF head IS NULL THEN
       place := turn;
       has_wrapped := false;
+      n_misses := 0;
       <<walk>>
       LOOP
         IF p_guilds IS NULL THEN
@@ -250,9 +254,11 @@ BEGIN
           END IF;
         END IF;
 
-        -- Nothing here: on to the next guild in which anything stands.
+        -- Nothing here. A few more by their marks, which an old snapshot does not lengthen; then
+        -- the next guild in which anything stands, by the index, however many have nothing.
         head := NULL;
-        IF p_guilds IS NULL THEN
+        n_misses := n_misses + 1;
+        IF p_guilds IS NULL AND n_misses % 4 = 0 THEN
           SELECT coalesce(least(
                    (SELECT guild_id FROM guildqueue_job
                      WHERE guild_id > place AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL

@@ -5,8 +5,8 @@
 
 -- The newest row of a guild counts. No claimable job of its line outside the lane stands before
 -- (priority, job_id); with nulls there, there is none. So many were running as :seen saw it. Line 0
--- is what comes out of turn: the lane of all guilds, where the priority is a bump_seq, and the
--- leases that were noticed to be lost.
+-- is what comes out of turn: the lane of all guilds, where the priority is a bump_seq; the job_id is
+-- 1 while a lease is flagged as lost.
 CREATE UNLOGGED TABLE guildqueue_mark (
   guild_id bigint NOT NULL,
   id bigint GENERATED ALWAYS AS IDENTITY,
@@ -62,7 +62,9 @@ END $$;
 CREATE TRIGGER job_marks_truncated AFTER TRUNCATE ON guildqueue_job
   FOR EACH STATEMENT EXECUTE FUNCTION guildqueue_forget_marks();
 
--- Where the newest mark stands behind a key, a lower one is put in front of it. Line 0 is what comes out of turn.
+-- Where the newest mark stands behind a key, a lower one is put in front of it. Line 0 is what comes
+-- out of turn; its flag for lost leases stays. A transaction with one snapshot for all of its
+-- statements may not see the newest mark, and puts one in front of everything.
 CREATE FUNCTION guildqueue_lower_mark(p_line bigint, p_priority bigint, p_job bigint)
 RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off AS $$
@@ -70,11 +72,32 @@ DECLARE
   newest guildqueue_mark;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_line, 0));
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    INSERT INTO guildqueue_mark (guild_id, priority, job_id, running)
+    VALUES (p_line, -9223372036854775808, (p_line = 0)::int, 0);
+    RETURN;
+  END IF;
   SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = p_line ORDER BY id DESC LIMIT 1;
   IF FOUND AND (newest.priority IS NULL
-                OR (p_priority, p_job) < (newest.priority, newest.job_id)) THEN
+                OR p_line = 0 AND p_priority < newest.priority
+                OR p_line > 0 AND (p_priority, p_job) < (newest.priority, newest.job_id)) THEN
     INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
-    VALUES (p_line, p_priority, p_job, newest.running, newest.seen);
+    VALUES (p_line, p_priority, CASE WHEN p_line = 0 THEN coalesce(newest.job_id, 0) ELSE p_job END,
+            newest.running, newest.seen);
+  END IF;
+END $$;
+
+-- Leases were noticed to be lost: claims look for them until none is left.
+CREATE FUNCTION guildqueue_flag_lost() RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  newest guildqueue_mark;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:0', 0));
+  SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = 0 ORDER BY id DESC LIMIT 1;
+  IF FOUND AND newest.job_id IS DISTINCT FROM 1 THEN
+    INSERT INTO guildqueue_mark (guild_id, priority, job_id, running)
+    VALUES (0, coalesce(newest.priority, 9223372036854775807), 1, 0);
   END IF;
 END $$;
 
@@ -99,11 +122,6 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
-CREATE FUNCTION guildqueue_was_lost() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM guildqueue_lower_mark(0, -9223372036854775808, 0);
-  RETURN NULL;
-END $$;
 CREATE CONSTRAINT TRIGGER job_became_claimable AFTER UPDATE ON guildqueue_job
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.state = 'pending' AND NEW.unmet = 0 AND NOT NEW.held AND NEW.run_after IS NULL
@@ -113,10 +131,6 @@ CREATE CONSTRAINT TRIGGER job_became_claimable AFTER UPDATE ON guildqueue_job
                           THEN OLD.bump_seq IS NULL AND OLD.priority <= NEW.priority
                           ELSE coalesce(OLD.bump_seq <= NEW.bump_seq, false) END))
   EXECUTE FUNCTION guildqueue_became_claimable();
-CREATE CONSTRAINT TRIGGER job_was_lost AFTER UPDATE ON guildqueue_job
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.state = 'running' AND NEW.lost_at IS NOT NULL AND OLD.lost_at IS NULL)
-  EXECUTE FUNCTION guildqueue_was_lost();
 CREATE CONSTRAINT TRIGGER arrival_became_claimable AFTER INSERT ON guildqueue_arrival
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guildqueue_became_claimable();
 
@@ -189,7 +203,8 @@ DECLARE
   head_priority bigint;
   head_id bigint;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_guild, 0)) THEN
+  IF current_setting('transaction_isolation') <> 'read committed'
+     OR NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_guild, 0)) THEN
     RETURN;
   END IF;
   SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = p_guild ORDER BY id DESC LIMIT 1;
@@ -209,7 +224,6 @@ BEGIN
     END IF;
     RETURN;
   END IF;
-  DELETE FROM guildqueue_running_step WHERE guild_id = p_guild AND guildqueue_is_foreign(by);
   -- What this transaction itself did is added by whoever reads this.
   INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
   SELECT p_guild, head_priority, head_id,
@@ -217,29 +231,36 @@ BEGIN
          - (SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
              WHERE guild_id = p_guild AND by = pg_current_xact_id()),
          guildqueue_snapshot_of_others();
+  -- Not before they were met, as they say that the jobs have to be counted.
+  DELETE FROM guildqueue_running_step WHERE guild_id = p_guild AND guildqueue_is_foreign(by);
 END $$;
 
--- The same for what comes out of turn. With a lost lease noticed, all of it has to be looked at.
+-- The same for what comes out of turn: where the lane begins, and whether a lost lease is flagged.
 CREATE FUNCTION guildqueue_raise_lane() RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   newest guildqueue_mark;
   head bigint;
+  is_lost boolean;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:0', 0)) THEN
+  IF current_setting('transaction_isolation') <> 'read committed'
+     OR NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:0', 0)) THEN
     RETURN;
   END IF;
   SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = 0 ORDER BY id DESC LIMIT 1;
-  IF EXISTS (SELECT FROM guildqueue_job WHERE state = 'running' AND lost_at IS NOT NULL) THEN
-    head := -9223372036854775808;
-  ELSE
+  is_lost := EXISTS (SELECT FROM guildqueue_job WHERE state = 'running' AND lost_at IS NOT NULL);
+  IF newest.id IS NULL OR newest.priority IS NOT NULL THEN
     SELECT bump_seq INTO head FROM guildqueue_job
      WHERE bump_seq >= coalesce(newest.priority, -9223372036854775808)
        AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
      ORDER BY bump_seq, priority, id LIMIT 1;
   END IF;
-  IF newest.id IS NULL OR head IS DISTINCT FROM newest.priority THEN
+  IF is_lost THEN
+    head := coalesce(head, 9223372036854775807);
+  END IF;
+  IF newest.id IS NULL OR head IS DISTINCT FROM newest.priority
+     OR newest.job_id IS DISTINCT FROM (CASE WHEN head IS NOT NULL THEN is_lost::int END) THEN
     INSERT INTO guildqueue_mark (guild_id, priority, job_id, running)
-    VALUES (0, head, CASE WHEN head IS NOT NULL THEN 0 END, 0);
+    VALUES (0, head, CASE WHEN head IS NOT NULL THEN is_lost::int END, 0);
   END IF;
 END $$;

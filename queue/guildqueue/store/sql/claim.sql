@@ -56,6 +56,10 @@ UPDATE guildqueue_job SET lost_at = clock_timestamp()
      ORDER BY guild_id, bump_seq, priority, id
        FOR NO KEY UPDATE SKIP LOCKED));
 
+-- name: flag_lost
+-- Let claims look for what comes out of turn: leases were noticed to be lost.
+SELECT guildqueue_flag_lost();
+
 -- name: lock_due_marks
 -- The guilds with jobs that became due, in the lane or outside (:is_lane); of the lane one at a time,
 -- as the lane's mark is locked after a guild's. Locks: their marks, in ascending id, before the jobs,
@@ -82,11 +86,11 @@ UPDATE guildqueue_job SET run_after = NULL
 
 -- name: settle_marks
 -- In a transaction that goes on, what it made claimable so far counts for the claim that follows.
-SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable IMMEDIATE;
+SET CONSTRAINTS job_became_claimable, arrival_became_claimable IMMEDIATE;
 
 -- name: defer_marks
 -- What it does after that waits for its end again, as the mark's lock is the last.
-SET CONSTRAINTS job_became_claimable, job_was_lost, arrival_became_claimable DEFERRED;
+SET CONSTRAINTS job_became_claimable, arrival_became_claimable DEFERRED;
 
 -- part: claimed_in_turns
 -- Up to :count jobs in turn; see the function, which holds its plans to the indexes itself.
