@@ -1,4 +1,5 @@
 /** Pages that ask before they act, shown over the list instead of in its place. */
+import { candidates } from "./focus.js";
 import { ask } from "./post.js";
 import { startPreview } from "./preview.js";
 
@@ -73,8 +74,9 @@ export function startDialog({ answered, fail, rows, words }) {
   });
   dialog.addEventListener("close", () => {
     dialog.replaceChildren();
-    const back = document.getElementById(opener);
-    if (back?.checkVisibility()) back.focus({ preventScroll: true });
+    // The list may have been redrawn meanwhile, and the menu have its other name.
+    const ids = candidates(opener, [], []).map((id) => document.getElementById(id));
+    ids.find((back) => back?.checkVisibility())?.focus({ preventScroll: true });
   });
   return startPreview({ dialog, url: () => url, words });
 }
