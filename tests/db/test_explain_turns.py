@@ -204,7 +204,7 @@ def test_a_full_guild_in_front_costs_a_claim_no_look_at_its_line(
     fill(guild, 4000, priority="-1")
     run_some(guild, 1, per_session=1)
 
-    assert turn.buffers() <= free + 10
+    assert turn.buffers() <= free + 15
 
 
 def test_a_turn_among_a_thousand_guilds_with_work_is_found_at_once(
@@ -221,8 +221,10 @@ def test_a_turn_past_a_thousand_guilds_with_nothing_is_found_at_once(turn: Prepa
     more_guilds(1000)
     last = stored_guild(GuildId(STARLING + 5000))
     fill(last, 400)
+    turn.claim()  # notes at the guilds that it tries that they have nothing
 
-    assert turn.buffers() <= MOST_BUFFERS + 15
+    # A few guilds are tried by their marks before the index is asked for the next one with work.
+    assert turn.buffers() <= MOST_BUFFERS + 25
 
 
 def test_an_empty_lane_costs_its_mark_and_a_long_one_its_head(
@@ -257,4 +259,4 @@ def test_an_old_snapshot_makes_no_claim_touch_more(
         work_off(turn, 1000)
 
         # What a mark does not know yet is counted row by row, and lies on two pages in turn.
-        assert turn.buffers() <= fresh + (20 if running_cap else 10)
+        assert turn.buffers() <= fresh + (20 if running_cap else 15)

@@ -75,6 +75,6 @@ class Migration(migrations.Migration):
         migrations.RunSQL((SQL / "marks_1.sql").read_text("utf-8"), UNDO),
         *(
             migrations.RunSQL((SQL / name).read_text("utf-8"), migrations.RunSQL.noop)
-            for name in ("claim_in_turns_1.sql", "complete_jobs_1.sql")
+            for name in ("slots_1.sql", "claim_in_turns_1.sql", "complete_jobs_1.sql")
         ),
     ]

@@ -5,20 +5,6 @@
 -- A line is read from its newest mark on, so that the dead row versions of all that was claimed
 -- before are not met again. Where a guild has nothing, the index tells which one has.
 
--- Whether one more job of the guild may run, its row locked from here on; null where another claim
--- holds it. A guild that is full is not locked.
-CREATE FUNCTION guildqueue_has_slot(p_guild bigint, p_cap int, p_is_locked boolean)
-RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  IF guildqueue_n_running(p_guild) >= p_cap THEN
-    RETURN false;
-  ELSIF p_is_locked THEN
-    RETURN true;
-  END IF;
-  PERFORM FROM guildqueue_guild WHERE id = p_guild FOR NO KEY UPDATE SKIP LOCKED;
-  RETURN CASE WHEN FOUND THEN guildqueue_n_running(p_guild) < p_cap END;
-END $$;
-
 CREATE FUNCTION guildqueue_claim_in_turns_1(
   p_principal text, p_filter_hash text, p_request_id text, p_count int, p_ttl_s float8,
   p_default_cap int, p_kinds text[], p_assignee_kind text, p_guilds bigint[], p_labels text[],
