@@ -57,7 +57,9 @@ _TAKING_SQL = tuple(
     )
 )
 # A comma in parentheses does not end a column.
-_ADDED_COLUMN = re.compile(r"\bADD\s+(?!CONSTRAINT\b|PRIMARY\s+KEY\b)(?:[^,(]|\([^)]*\))+", re.IGNORECASE)
+_ADDED_COLUMN = re.compile(
+    r"\bADD\s+(?!CONSTRAINT\b|PRIMARY\s+KEY\b)(?:[^,(]|\([^)]*\))+", re.IGNORECASE
+)
 _IN_PARENTHESES = re.compile(r"\([^)]*\)")
 _NOT_NULL = re.compile(r"\bNOT\s+NULL\b|\bPRIMARY\s+KEY\b", re.IGNORECASE)
 _OMISSIBLE = re.compile(r"\b(DEFAULT|GENERATED|USING|\w*SERIAL)\b", re.IGNORECASE)
