@@ -1,6 +1,6 @@
 """Anything that may happen to a queue, in any order: claims, ready and rows are the model's.
 
-``CLAIM_MACHINE_EXAMPLES`` is how many examples each order gets, 40 if it is not set.
+``CLAIM_MACHINE_EXAMPLES`` is how many examples each order gets, 30 if it is not set.
 """
 
 import os
@@ -276,7 +276,7 @@ def test_claims_and_ready_are_the_models_whatever_happens(
         machine,
         settings=hypothesis_settings(
             deadline=None,
-            max_examples=int(os.environ.get("CLAIM_MACHINE_EXAMPLES", "40")),
+            max_examples=int(os.environ.get("CLAIM_MACHINE_EXAMPLES", "30")),
             stateful_step_count=35,  # a longer failing example takes too long to shrink
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),

@@ -228,7 +228,7 @@ def test_the_connection_of_an_enqueue_notifies_nobody(server_log: ServerLog) -> 
 
     logged = server_log.text()
     assert "COPY guildqueue_job" in logged
-    assert "SET state = 'done'" in logged
+    assert "guildqueue_complete_jobs_1" in logged
     assert "pg_notify" not in logged.lower()
     assert "NOTIFY guildqueue" not in logged
 
