@@ -4,7 +4,6 @@ Nothing hangs on it but speed: what is not heard is polled.
 """
 
 import asyncio
-import random
 import secrets
 from collections.abc import Callable
 
@@ -15,18 +14,9 @@ from console.live import measures
 from console.live.work import Work
 from guildqueue.domain.ids import GuildId
 from guildqueue.services import changes
+from guildqueue.services.hearing import PATIENCE_S, Deaf, retry_pause_s
 
-PATIENCE_S = 3.0
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30.0
 _log = structlog.get_logger(__name__)
-
-
-class Deaf(Exception):
-    """Our own word did not come back: the connection is silent, or a pooler stands in between."""
-
-    def __init__(self) -> None:
-        super().__init__("what is said is not heard: is LISTEN_DATABASE_URL a direct address?")
 
 
 class Listener:
@@ -52,7 +42,7 @@ class Listener:
                     await self._listen()
                 except Exception as error:  # noqa: BLE001 - polling goes on meanwhile
                     self._lose(error)
-                await asyncio.sleep(self._pause_s())
+                await asyncio.sleep(retry_pause_s(self._n_failed))
         finally:
             measures.listening.set(0)
 
@@ -101,8 +91,3 @@ class Listener:
             _log.warning(words, reason=str(error) or type(error).__name__)
         else:
             _log.exception(words, exc_info=error)
-
-    def _pause_s(self) -> float:
-        """Until the next try: growing, and never the same for all processes."""
-        longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(self._n_failed, 10))
-        return random.uniform(longest / 2, longest)  # noqa: S311 - a pause, no secret

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from guildqueue.domain.json_lines import LineFault, parse_line
 from guildqueue.domain.new_session import NewParticipant, NewSession, NewTrack
 from recordings.errors import RecordingRefused
 from recordings.text import numbered_lines
@@ -17,10 +18,6 @@ from recordings.text import numbered_lines
 MAX_TEXT = 500
 MAX_URI = 4_000
 MAX_TRACKS = 1_000
-
-
-class LineFault(ValueError):
-    """What is wrong with one line."""
 
 
 def read_jsonl(path: Path) -> list[NewSession]:
@@ -54,13 +51,9 @@ def read_jsonl(path: Path) -> list[NewSession]:
 def parse_session(line: str) -> NewSession:
     """The session in one line. Raises LineFault at the first value that is not as POST takes it."""
     try:
-        value = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = parse_line(line)
     except (json.JSONDecodeError, RecursionError) as error:
         raise LineFault(f"is not JSON ({getattr(error, 'msg', 'nested too deeply')})") from error
-    except LineFault:
-        raise
-    except ValueError as error:
-        raise LineFault("holds a number too long to be one") from error
     read: dict[str, Callable[[str, Any], Any]] = {
         "title": _title,
         "external_id": _optional(_label),
@@ -76,18 +69,6 @@ def parse_session(line: str) -> NewSession:
 def _derived_id(line: str, repeat: int) -> str:
     digest = hashlib.sha256(line.strip().encode()).hexdigest()[:32]
     return f"line-{digest}" if repeat == 1 else f"line-{digest}-{repeat}"
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-        raise LineFault(f"says {name!r} twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise LineFault(f"{name} is not a JSON number")
 
 
 def _fields(

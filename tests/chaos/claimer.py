@@ -17,7 +17,7 @@ from pathlib import Path
 import django
 from django.db import connections
 
-from guildqueue.domain.errors import QueueBusy
+from guildqueue.domain.errors import LEASE_LOST, QueueBusy
 from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import GuildId
 from guildqueue.domain.job import Kind, Lease
@@ -27,7 +27,6 @@ from guildqueue.services.fail import fail_job
 from guildqueue.services.heartbeat import extend_lease
 from guildqueue.services.release import release_job
 from guildqueue.worker.outage import AWAY
-from guildqueue.worker.slots import LEASE_LOST
 from tests.chaos.diary import Answer, Diary, Write
 from tests.chaos.plan import LEASE_S
 

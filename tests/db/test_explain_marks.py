@@ -11,9 +11,9 @@ from guildqueue.domain.ids import GuildId
 from guildqueue.services.hold import hold_guild
 from guildqueue.store.statements import load_statements
 from tests.builders import MAGPIE, STARLING, caller, stored_guild
+from tests.db.prepared_turn import TURN, PreparedTurn
 from tests.db.stored import write
 from tests.db.test_explain import fill, literal
-from tests.db.test_explain_turns import TURN, PreparedTurn
 
 pytestmark = pytest.mark.usefixtures("committed_db")
 
@@ -39,16 +39,6 @@ END $work$
 @pytest.fixture
 def guild() -> GuildId:
     return stored_guild()
-
-
-@pytest.fixture
-def turn(guild: GuildId, database_url: str) -> Iterator[PreparedTurn]:
-    write("VACUUM ANALYZE")
-    with psycopg.connect(database_url, autocommit=True, prepare_threshold=None) as connection:
-        prepared = PreparedTurn(connection)
-        for _ in range(7):
-            prepared.claim()
-        yield prepared
 
 
 @pytest.fixture

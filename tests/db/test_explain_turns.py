@@ -1,93 +1,23 @@
 """What a claim in turns touches: few pages, whatever waits, in however many guilds, full or not."""
 
-import json
-from collections.abc import Iterator
-from statistics import median
-from typing import Any
-
 import psycopg
 import pytest
-from psycopg.errors import Diagnostic
 
 from guildqueue.domain.ids import GuildId
 from tests.builders import MAGPIE, STARLING, stored_guild
-from tests.db.stored import prepared_text, write
-from tests.db.test_explain import CLAIM, Plan, fill, literal
+from tests.db.prepared_turn import PreparedTurn
+from tests.db.stored import write
+from tests.db.test_explain import fill
 
 pytestmark = pytest.mark.usefixtures("committed_db")
 
 MOST_BUFFERS = 40  # a claim, with its cursor and its lease
 SLOT_BUFFERS = 4  # to lock a guild with a cap and count what runs
-TURN: dict[str, Any] = CLAIM | {"filter_hash": "h"}
-LOG_PLANS = """
-LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0;
-SET auto_explain.log_nested_statements = on; SET auto_explain.log_format = json;
-SET auto_explain.log_analyze = on; SET auto_explain.log_buffers = on; SET client_min_messages = log
-"""
-
-
-class PreparedTurn:
-    """A claim in turns as a worker's connection has it: prepared once, its plans kept."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
-        text, self.names = prepared_text("claim_in_turns")
-        connection.execute(f"PREPARE claim AS {text}")
-
-    def buffers(self, **given: Any) -> int:
-        """What one claim touches, the median of nine: a few of them raise a mark. None stays."""
-        self._run(given, seed=0.1)
-        return int(median(self._run(given, seed=n / 10).buffers for n in range(-8, 1)))
-
-    def _run(self, given: dict[str, Any], *, seed: float) -> Plan:
-        """``seed`` decides whether the claim raises a mark, the same in each test run."""
-        with self.connection.transaction(force_rollback=True):
-            self.connection.execute("SELECT setseed(%s)", [seed])
-            found = self.connection.execute(
-                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {self._call(given)}"
-            ).fetchone()
-        assert found is not None
-        return Plan(found[0])
-
-    def plans(self, **given: Any) -> list[Plan]:
-        """The plan of every statement inside the claim."""
-        found: list[Plan] = []
-
-        def note(notice: Diagnostic) -> None:
-            _, _, plan = (notice.message_primary or "").partition("plan:\n")
-            if plan:
-                found.append(Plan([json.loads(plan)]))
-
-        self.connection.execute(LOG_PLANS)
-        self.connection.add_notice_handler(note)
-        with self.connection.transaction(force_rollback=True):
-            self.connection.execute(self._call(given))
-        self.connection.remove_notice_handler(note)
-        self.connection.execute("SET auto_explain.log_min_duration = -1")
-        return found
-
-    def claim(self, **given: Any) -> list[int]:
-        """Claim for good; the jobs' ids."""
-        return [row[0] for row in self.connection.execute(self._call(given)).fetchall()]
-
-    def _call(self, given: dict[str, Any]) -> str:
-        return f"EXECUTE claim({', '.join(literal((TURN | given)[name]) for name in self.names)})"
 
 
 @pytest.fixture
 def guild() -> GuildId:
     return stored_guild()
-
-
-@pytest.fixture
-def turn(guild: GuildId, database_url: str) -> Iterator[PreparedTurn]:
-    """Prepared, run and so planned while there is not one job."""
-    write("VACUUM ANALYZE")
-    with psycopg.connect(database_url, autocommit=True, prepare_threshold=None) as connection:
-        prepared = PreparedTurn(connection)
-        for _ in range(7):
-            prepared.claim()
-        yield prepared
 
 
 def more_guilds(n: int, *, running_cap: int | None = None, with_work: bool = False) -> None:

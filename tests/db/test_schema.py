@@ -59,7 +59,7 @@ MORE_BROKEN = (
 )
 
 # What the migration makes of it is there in each database.
-FUNCTION = "migrations/sql/claim_in_turns_1.sql"
+FUNCTIONS = Path(guildqueue.__file__).parent / "migrations" / "sql"
 
 
 @pytest.fixture
@@ -247,8 +247,8 @@ def test_the_claim_its_indexes_and_the_domain_spell_one_order() -> None:
 
 
 def test_the_claim_in_turns_filters_as_every_other_statement_does() -> None:
-    """Its function cannot include the part, so it repeats it word for word."""
-    text = " ".join((Path(guildqueue.__file__).parent / FUNCTION).read_text("utf-8").split())
+    """Its function cannot include the part, as a migration does not change: word for word it is."""
+    text = " ".join(load_statements(FUNCTIONS)["claim_in_turns_1"].split())
     listed = load_statements()["count_held"]
     scope = " ".join(listed[listed.index("(%(kinds)s") : listed.index("GROUP BY")].split())
 

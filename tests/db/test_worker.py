@@ -1,8 +1,5 @@
 """The worker on a real database, with real processes: what becomes of a job."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from guildqueue.domain.ids import GuildId
@@ -10,13 +7,7 @@ from guildqueue.domain.job import JobState
 from guildqueue.domain.snapshot import SessionState
 from guildqueue.services.browse import session_detail
 from tests import builders
-from tests.db.worker_process import Workers, until, worker_processes
-
-
-@pytest.fixture
-def workers(committed_db: None, database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    with worker_processes(database_url, tmp_path) as started:
-        yield started
+from tests.db.worker_process import Workers, until
 
 
 @pytest.fixture

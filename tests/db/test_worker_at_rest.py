@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from guildqueue.worker.schema import known_migrations
 from tests import builders
 from tests.db.wake_words import LISTENING, backends
-from tests.db.worker_process import PROJECT, Workers, until, worker_processes
+from tests.db.worker_process import PROJECT, Workers, until
 
 # Not PYTHONPROFILEIMPORTTIME, which also tells of modules that could not be imported.
 VERBOSE = {"PYTHONVERBOSE": "1"}
@@ -36,12 +36,6 @@ OF_OTHER_COMMANDS = {
     "guildqueue.migrations", "httpx", "httpx2", "jsonschema", "mcp", "pygments", "rich", "unittest",
 }  # fmt: skip
 HEAVY = OF_HANDLERS | OF_THE_CONSOLE | OF_OTHER_COMMANDS
-
-
-@pytest.fixture
-def workers(committed_db: None, database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    with worker_processes(database_url, tmp_path) as started:
-        yield started
 
 
 def test_a_worker_at_rest_has_imported_nothing_that_it_does_not_run(

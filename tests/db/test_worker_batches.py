@@ -3,8 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 from django.db import connection
@@ -13,15 +12,9 @@ from guildqueue.domain.ids import GuildId, SessionId
 from guildqueue.domain.job import Job, JobState
 from guildqueue.services.cancel import cancel_session
 from tests import builders
-from tests.db.worker_process import Workers, is_alive, until, worker_processes
+from tests.db.worker_process import Workers, is_alive, until
 
 BATCH = ("--batch", "10", "--kinds", "transcribe")
-
-
-@pytest.fixture
-def workers(committed_db: None, database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    with worker_processes(database_url, tmp_path) as started:
-        yield started
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -16,13 +14,7 @@ from guildqueue.domain.snapshot import SessionState
 from guildqueue.services.browse import session_detail
 from guildqueue.services.cancel import cancel_session
 from tests import builders
-from tests.db.worker_process import Workers, is_alive, until, worker_processes
-
-
-@pytest.fixture
-def workers(committed_db: None, database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    with worker_processes(database_url, tmp_path) as started:
-        yield started
+from tests.db.worker_process import Workers, is_alive, until
 
 
 @pytest.fixture

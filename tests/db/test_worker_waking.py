@@ -1,7 +1,6 @@
 """Idle workers that are told of new work: so seldom polling here that what starts was heard of."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,11 @@ from guildqueue.domain.new_job import NewJob
 from guildqueue.services.enqueue import enqueue_jobs
 from tests import builders
 from tests.db.wake_words import LISTENING, backends, elsewhere, end_backends
-from tests.db.worker_process import Workers, until, worker_processes
+from tests.db.worker_process import Workers, until
 from tests.web.wire import Mode, wire_to
 
 SELDOM = {"QUEUE_POLL_SECONDS": "30"}
 PAYLOAD = '{"uri": "talk:x"}'
-
-
-@pytest.fixture
-def workers(committed_db: None, database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    with worker_processes(database_url, tmp_path) as started:
-        yield started
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guildqueue.domain.json_lines import LineFault
 from guildqueue.domain.new_session import NewParticipant, NewSession, NewTrack
 from recordings.errors import RecordingRefused
-from recordings.jsonl import LineFault, parse_session, read_jsonl
+from recordings.jsonl import parse_session, read_jsonl
 
 FULL = {
     "title": "retrospective",

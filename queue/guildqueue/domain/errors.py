@@ -168,6 +168,11 @@ class LeaseCancelled(RequestRefused):
         super().__init__(f"job {job_id} was cancelled; token {token} holds nothing")
 
 
+LeaseLost = StaleLease | LeaseCancelled | JobNotFound
+LEASE_LOST = (StaleLease, LeaseCancelled, JobNotFound)
+"""Why a worker's write changed nothing: the job is not its own any more."""
+
+
 class QueueBusy(RequestRefused):
     """The database broke a lock cycle or a serialisation twice; a retry is safe."""
 

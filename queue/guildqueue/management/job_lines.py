@@ -1,18 +1,14 @@
 """Jobs as JSON lines, each as ``POST /api/jobs`` takes it."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from guildqueue.domain.errors import InvalidInput
 from guildqueue.domain.ids import BIGINT_MAX, JobId, SessionId
+from guildqueue.domain.json_lines import LineFault, parse_line
 from guildqueue.domain.new_job import Need, NewJob, check_new_job
-
-
-class LineFault(ValueError):
-    """What is wrong with a line, which its text names."""
 
 
 class JobLines(NamedTuple):
@@ -51,27 +47,11 @@ def read_jobs(
 
 def _parsed(line: bytes) -> Any:
     try:
-        return json.loads(line.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
+        return parse_line(line.decode())
     except UnicodeDecodeError as error:
         raise LineFault(f"not UTF-8 at byte {error.start}") from error
     except (json.JSONDecodeError, RecursionError) as error:
         raise LineFault(f"not JSON ({getattr(error, 'msg', 'nested too deeply')})") from error
-    except LineFault:
-        raise
-    except ValueError as error:
-        raise LineFault("holds a number too long to be one") from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-        raise LineFault(f"says {name!r} twice")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise LineFault(f"{name} is not a JSON number")
 
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:

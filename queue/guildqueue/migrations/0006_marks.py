@@ -4,7 +4,9 @@ from pathlib import Path
 
 from django.db import migrations, models
 
-SQL = Path(__file__).with_name("sql")
+from guildqueue.store.statements import load_statements
+
+SQL = load_statements(Path(__file__).with_name("sql"))
 ONE_CURSOR_INDEX = """
 ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey,
   ADD PRIMARY KEY (principal, filter_hash, id);
@@ -72,9 +74,9 @@ class Migration(migrations.Migration):
         migrations.RunSQL(ONE_CURSOR_INDEX, TWO_CURSOR_INDEXES),
         # job_running_guild serves what this did, at one entry less for every claim.
         migrations.RemoveIndex(model_name="job", name="job_running"),
-        migrations.RunSQL((SQL / "marks_1.sql").read_text("utf-8"), UNDO),
+        migrations.RunSQL(SQL["marks_1"], UNDO),
         *(
-            migrations.RunSQL((SQL / name).read_text("utf-8"), migrations.RunSQL.noop)
-            for name in ("slots_1.sql", "claim_in_turns_1.sql", "complete_jobs_1.sql")
+            migrations.RunSQL(SQL[name], migrations.RunSQL.noop)
+            for name in ("slots_1", "claim_in_turns_1", "complete_jobs_1")
         ),
     ]

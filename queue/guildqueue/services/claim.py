@@ -59,16 +59,34 @@ def claim_jobs(
     and no others. Raises InvalidInput, or QueueBusy if a lock was waited for too long.
     """
     _check(count, ttl_s, request_id)
-    claim = Claim(
+    claim = claim_of(principal, filter, count=count, ttl_s=ttl_s, request_id=request_id)
+    settle_overdue_now_and_then()
+    if claims_in_turns() and request_id is None and (claimed := _take_in_turns(claim)):
+        return claimed  # as nearly every claim does that finds work, in one statement
+    return _take_or_wait(claim, waits=waits)
+
+
+def claim_of(
+    principal: str,
+    filter: JobFilter,  # noqa: A002  the word of every front end
+    *,
+    count: int,
+    ttl_s: float,
+    request_id: str | None = None,
+) -> Claim:
+    """The request as the statements of a claim name it."""
+    return Claim(
         scope=claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
         taker=Taker(principal, ttl_s, request_id),
         filter_hash=filter.scope_hash(),
         n_jobs=count,
     )
-    settle_overdue_now_and_then()
-    if claims_in_turns() and request_id is None and (claimed := _take_in_turns(claim)):
-        return claimed  # as nearly every claim does that finds work, in one statement
-    return _take_or_wait(claim, waits=waits)
+
+
+def see_own_changes() -> None:
+    """Let a claim inside a caller's transaction find what that made claimable so far."""
+    if is_nested():
+        claims.settle_marks()
 
 
 def claims_in_turns() -> bool:
@@ -124,8 +142,7 @@ def _try(
 
 
 def _take_in_turns(claim: Claim) -> list[Lease]:
-    if is_nested():
-        claims.settle_marks()
+    see_own_changes()
     return claims.claim_in_turns(
         claim.scope, claim.taker, filter_hash=claim.filter_hash, count=claim.n_jobs
     )

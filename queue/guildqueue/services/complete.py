@@ -4,29 +4,23 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from django.conf import settings
-
-from guildqueue.domain.errors import InvalidInput, JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.errors import InvalidInput, LeaseLost
 from guildqueue.domain.filters import JobFilter
 from guildqueue.domain.ids import JobId
 from guildqueue.domain.job import Completion, Lease
 from guildqueue.domain.redaction import storable
-from guildqueue.services.claim import claims_in_turns
+from guildqueue.services.claim import claim_of, claims_in_turns, see_own_changes
 from guildqueue.services.overdue import settle_overdue_now_and_then
-from guildqueue.services.transaction import decided_at_once, is_nested
+from guildqueue.services.transaction import decided_at_once
 from guildqueue.services.wake import wake_workers
-from guildqueue.store import claims, leases
-from guildqueue.store.claims import Taker
+from guildqueue.store import leases
 from guildqueue.store.leases import Holder
-from guildqueue.store.scopes import claim_scope
-
-Lost = LeaseCancelled | StaleLease | JobNotFound
 
 
 class Turnover(NamedTuple):
     """What a worker lost meanwhile, by job, and what it was given to do next."""
 
-    lost: Mapping[JobId, Lost]
+    lost: Mapping[JobId, LeaseLost]
     leases: list[Lease]
 
 
@@ -69,15 +63,11 @@ def complete_and_claim(
     length that is none, and then changes nothing.
     """
     done = [checked(completion) for completion in completions]
+    claim = claim_of(principal, filter, count=count if claims_in_turns() else 0, ttl_s=ttl_s)
     settle_overdue_now_and_then()
-    if is_nested():
-        claims.settle_marks()
+    see_own_changes()
     turned = leases.complete_and_claim(
-        claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
-        Taker(principal, ttl_s, request_id=None),
-        done,
-        filter_hash=filter.scope_hash(),
-        count=count if claims_in_turns() else 0,
+        claim.scope, claim.taker, done, filter_hash=claim.filter_hash, count=claim.n_jobs
     )
     if turned.is_needed:
         wake_workers()

@@ -37,10 +37,8 @@ def ensure_root(guild_id: GuildId, recorded: str | None) -> None:
 
 def ensure_roots() -> None:
     """Make the folder of every guild that has none."""
-    for guild_id in guilds.read_guild_ids():
-        guild = guilds.read_guild(guild_id)
-        if guild is not None:
-            ensure_root(guild.id, guild.root)
+    for guild_id in guilds.read_rootless_guild_ids():
+        ensure_root(guild_id, None)
 
 
 def declare_sources(guild: GuildRecord, sources: Collection[str]) -> Path | None:

@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from math import isnan
 
-from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.errors import LEASE_LOST, LeaseLost
 from guildqueue.domain.ids import JobId
 from guildqueue.domain.job import Beat
 from guildqueue.store import leases
-
-Lost = LeaseCancelled | StaleLease | JobNotFound
 
 
 def extend_lease(
@@ -23,20 +21,20 @@ def extend_lease(
     return leases.extend_lease(holder, ttl_s=ttl_s, progress=_known(progress))
 
 
-def extend_leases(principal: str, beats: Iterable[Beat], *, ttl_s: float) -> dict[JobId, Lost]:
+def extend_leases(principal: str, beats: Iterable[Beat], *, ttl_s: float) -> dict[JobId, LeaseLost]:
     """Extend all that still hold; returns those that do not, and why.
 
     One statement, and one more for each that did not hold or that somebody had locked.
     """
     given = [beat._replace(progress=_known(beat.progress)) for beat in beats]
     extended = leases.extend_leases(principal, given, ttl_s=ttl_s)
-    lost: dict[JobId, Lost] = {}
+    lost: dict[JobId, LeaseLost] = {}
     for job_id, token, progress in given:
         if job_id in extended:
             continue
         try:
             extend_lease(job_id, token=token, principal=principal, ttl_s=ttl_s, progress=progress)
-        except (StaleLease, LeaseCancelled, JobNotFound) as error:
+        except LEASE_LOST as error:
             lost[job_id] = error
     return lost
 

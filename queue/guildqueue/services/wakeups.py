@@ -1,7 +1,6 @@
 """Hearing that work may be claimable, for as long as somebody waits for any."""
 
 import os
-import random
 import secrets
 import threading
 import time
@@ -11,21 +10,12 @@ from multiprocessing import connection
 import structlog
 from django.conf import settings
 
+from guildqueue.services.hearing import PATIENCE_S, Deaf, retry_pause_s
 from guildqueue.store.wakeups import WORK, Hearing, Saying
 
 LINGER_S = 60.0
 FOLD_S = 0.05
-PATIENCE_S = 3.0
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30.0
 _log = structlog.get_logger(__name__)
-
-
-class Deaf(Exception):
-    """Our own word did not come back: a pooler stands in between."""
-
-    def __init__(self) -> None:
-        super().__init__("what is said is not heard: is LISTEN_DATABASE_URL a direct address?")
 
 
 class WakeUps:
@@ -82,7 +72,7 @@ class WakeUps:
                     self._pass_on(hearing)
             except Exception as error:  # noqa: BLE001 - work is polled meanwhile
                 self._lose(error)
-                self._pause(self._retry_pause_s())
+                self._pause(retry_pause_s(self._n_failed))
 
     def _left_s(self) -> float:
         """How long somebody goes on waiting; 0.0 ends this thread."""
@@ -126,8 +116,3 @@ class WakeUps:
         if self._n_failed == 1:
             reason = " ".join(str(error).split()) or type(error).__name__
             _log.warning("new work is polled for, not heard of", reason=reason)
-
-    def _retry_pause_s(self) -> float:
-        """Growing, and never the same for all processes."""
-        longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(self._n_failed, 10))
-        return random.uniform(longest / 2, longest)  # noqa: S311 - a pause, no secret

@@ -77,6 +77,11 @@ def read_guild_ids() -> list[GuildId]:
     return [GuildId(guild.id) for guild in rows("read_guild_ids", {})]
 
 
+def read_rootless_guild_ids() -> list[GuildId]:
+    """The guilds whose record names no root, ascending."""
+    return [GuildId(guild.id) for guild in rows("read_rootless_guild_ids", {})]
+
+
 def read_administered_guild(user_id: UserId, guild_id: GuildId) -> GuildRecord | None:
     """The guild, if that active user administers it."""
     found = row("read_administered_guild", {"user_id": user_id, "guild_id": guild_id})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
-from guildqueue.domain.errors import JobNotFound, LeaseCancelled, StaleLease
+from guildqueue.domain.errors import JobNotFound, LeaseCancelled, LeaseLost, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import Beat, Completion, JobState, Lease
 from guildqueue.store.claims import Taker
@@ -149,7 +149,7 @@ def refuse(holder: Holder) -> NoReturn:
     raise refusal(holder)
 
 
-def refusal(holder: Holder) -> LeaseCancelled | StaleLease | JobNotFound:
+def refusal(holder: Holder) -> LeaseLost:
     """Why a worker's write changed nothing."""
     found = row("read_lease_state", {"job_id": holder.job_id})
     if found is None:

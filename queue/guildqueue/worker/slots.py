@@ -6,7 +6,7 @@ from random import SystemRandom
 
 import structlog
 
-from guildqueue.domain.errors import JobNotFound, LeaseCancelled, QueueBusy, StaleLease
+from guildqueue.domain.errors import LEASE_LOST, QueueBusy
 from guildqueue.domain.ids import JobId
 from guildqueue.domain.job import Beat, Lease
 from guildqueue.services.claim import COUNT_MOST, claim_jobs
@@ -19,7 +19,6 @@ from guildqueue.worker.plan import WorkerPlan
 from guildqueue.worker.protocol import Done, Failed, Order, Unfit
 from guildqueue.worker.slot import Slot, work_of
 
-LEASE_LOST = (StaleLease, LeaseCancelled, JobNotFound)
 _chance = SystemRandom()
 _log = structlog.get_logger(__name__)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from guildqueue.domain.ids import JobId, SessionId
 from guildqueue.domain.job import KNOWN_KINDS, AssigneeKind
+from guildqueue.domain.json_lines import LineFault
 from guildqueue.domain.new_job import Need, NewJob
 from guildqueue.management.arguments import (
     Options,
@@ -19,7 +20,7 @@ from guildqueue.management.arguments import (
     session_in_guild,
 )
 from guildqueue.management.ending import Broken, Misused
-from guildqueue.management.job_lines import LineFault, read_jobs
+from guildqueue.management.job_lines import read_jobs
 from guildqueue.management.output import Output
 from guildqueue.management.subcommands.running_next import (
     add_lane_options,

@@ -1,3 +1,18 @@
+-- part: in_scope
+-- What the claim's filter lets through: word for word what store/sql/claim.sql says, of p_ variables.
+   (p_kinds IS NULL OR kind = ANY (p_kinds))
+   AND (p_assignee_kind IS NULL OR assignee_kind = p_assignee_kind)
+   AND (p_guilds IS NULL OR guild_id = ANY (p_guilds))
+   AND (p_labels IS NULL OR labels @> p_labels)
+   AND (p_any_labels IS NULL OR labels && p_any_labels)
+   AND (p_min_priority IS NULL OR priority >= p_min_priority)
+   AND (p_max_priority IS NULL OR priority <= p_max_priority)
+   AND (p_session IS NULL OR session_id = p_session)
+
+-- part: lease_ran_out
+   lease_expires_at < clock_timestamp() AND attempt < max_attempts AND unmet = 0 AND NOT held
+
+-- name: claim_in_turns_1
 -- Up to p_count jobs, as that many single claims would take them: the lane first, then guilds in
 -- turn. One call, one round trip. It waits for no lock and passes over what others hold. Each
 -- statement in it sees what was committed when it began, so that running jobs are counted after
@@ -70,27 +85,16 @@ BEGIN
           FROM ((SELECT id, guild_id, state, bump_seq, priority FROM guildqueue_job
                   WHERE bump_seq >= lane_from
                     AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
-                    AND (p_kinds IS NULL OR kind = ANY (p_kinds))
-                    AND (p_assignee_kind IS NULL OR assignee_kind = p_assignee_kind)
-                    AND (p_guilds IS NULL OR guild_id = ANY (p_guilds))
-                    AND (p_labels IS NULL OR labels @> p_labels)
-                    AND (p_any_labels IS NULL OR labels && p_any_labels)
-                    AND (p_min_priority IS NULL OR priority >= p_min_priority)
-                    AND (p_max_priority IS NULL OR priority <= p_max_priority)
-                    AND (p_session IS NULL OR session_id = p_session)
+                    AND
+-- include: in_scope
                   ORDER BY bump_seq, priority, id)
                 UNION ALL
                 (SELECT id, guild_id, state, bump_seq, priority FROM guildqueue_job
                   WHERE state = 'running' AND lost_at IS NOT NULL AND bump_seq IS NOT NULL
-                    AND lease_expires_at < clock_timestamp() AND attempt < max_attempts AND unmet = 0 AND NOT held
-                    AND (p_kinds IS NULL OR kind = ANY (p_kinds))
-                    AND (p_assignee_kind IS NULL OR assignee_kind = p_assignee_kind)
-                    AND (p_guilds IS NULL OR guild_id = ANY (p_guilds))
-                    AND (p_labels IS NULL OR labels @> p_labels)
-                    AND (p_any_labels IS NULL OR labels && p_any_labels)
-                    AND (p_min_priority IS NULL OR priority >= p_min_priority)
-                    AND (p_max_priority IS NULL OR priority <= p_max_priority)
-                    AND (p_session IS NULL OR session_id = p_session)
+                    AND
+-- include: lease_ran_out
+                    AND
+-- include: in_scope
                   ORDER BY bump_seq, priority, id)
                 ORDER BY bump_seq, priority, id) AS job
          CROSS JOIN LATERAL (SELECT coalesce(running_cap, p_default_cap) AS cap, held_at
@@ -160,15 +164,10 @@ BEGIN
           IF any_lost THEN
             SELECT priority, id INTO lost_priority, lost_id FROM guildqueue_job
              WHERE guild_id = line.id AND bump_seq IS NULL AND state = 'running' AND lost_at IS NOT NULL
-               AND lease_expires_at < clock_timestamp() AND attempt < max_attempts AND unmet = 0 AND NOT held
-               AND (p_kinds IS NULL OR kind = ANY (p_kinds))
-               AND (p_assignee_kind IS NULL OR assignee_kind = p_assignee_kind)
-               AND (p_guilds IS NULL OR guild_id = ANY (p_guilds))
-               AND (p_labels IS NULL OR labels @> p_labels)
-               AND (p_any_labels IS NULL OR labels && p_any_labels)
-               AND (p_min_priority IS NULL OR priority >= p_min_priority)
-               AND (p_max_priority IS NULL OR priority <= p_max_priority)
-               AND (p_session IS NULL OR session_id = p_session)
+               AND
+-- include: lease_ran_out
+               AND
+-- include: in_scope
              ORDER BY bump_seq, priority, id LIMIT 1;
             lost_priority := coalesce(lost_priority, 9223372036854775807);
           END IF;
@@ -213,14 +212,8 @@ BEGIN
                  AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
                  AND (priority, id) >= (from_priority, from_id)
                  AND (priority, id) < (lost_priority, coalesce(lost_id, 9223372036854775807))
-                 AND (p_kinds IS NULL OR kind = ANY (p_kinds))
-                 AND (p_assignee_kind IS NULL OR assignee_kind = p_assignee_kind)
-                 AND (p_guilds IS NULL OR guild_id = ANY (p_guilds))
-                 AND (p_labels IS NULL OR labels @> p_labels)
-                 AND (p_any_labels IS NULL OR labels && p_any_labels)
-                 AND (p_min_priority IS NULL OR priority >= p_min_priority)
-                 AND (p_max_priority IS NULL OR priority <= p_max_priority)
-                 AND (p_session IS NULL OR session_id = p_session)
+                 AND
+-- include: in_scope
                ORDER BY bump_seq, priority, id LIMIT 1
                  FOR NO KEY UPDATE SKIP LOCKED;
               EXIT walk WHEN FOUND;
@@ -229,7 +222,8 @@ BEGIN
             -- A lost lease keeps its slot, and needs no free one.
             SELECT ctid AS tid, guild_id, priority, id, bump_seq INTO head FROM guildqueue_job
              WHERE id = lost_id AND bump_seq IS NULL AND state = 'running'
-               AND lease_expires_at < clock_timestamp() AND attempt < max_attempts AND unmet = 0 AND NOT held
+               AND
+-- include: lease_ran_out
                FOR NO KEY UPDATE SKIP LOCKED;
             EXIT walk WHEN FOUND;
             lost_priority := 9223372036854775807;

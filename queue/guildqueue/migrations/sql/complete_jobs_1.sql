@@ -1,3 +1,4 @@
+-- name: complete_jobs_1
 -- End jobs as done, whatever guilds they are of, and count them off wherever they are needed. A job
 -- whose lease is not the principal's under the token any more is left as it is.
 -- Locks, as everywhere: what guards dependencies by guild, shared; the jobs and all that need them in

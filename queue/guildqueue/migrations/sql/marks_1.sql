@@ -1,3 +1,4 @@
+-- name: marks_1
 -- Where a guild's line begins, and how many of its jobs run: rows that are only ever added, so that
 -- an old snapshot, which keeps every dead row version alive, makes no claim slower. Decision 0006.
 -- All of it can be told from the jobs, so nothing is logged: after a crash, or on a replica that takes
@@ -158,9 +159,9 @@ CREATE FUNCTION guildqueue_snapshot_of_others() RETURNS pg_snapshot LANGUAGE sql
     FROM (SELECT pg_current_xact_id() AS own, pg_current_snapshot() AS seen) AS now
 $$;
 
--- Put the guild's mark where its line begins now, with what runs if it :counts. Somebody else doing so, or making
--- a job claimable, is not waited for. The line is read without a lock: a job that a claim has not
--- committed yet still stands in it.
+-- Put the guild's mark where its line begins now, with what runs if it :counts. Somebody else doing
+-- so, or making a job claimable, is not waited for. The line is read without a lock: a job that a
+-- claim has not committed yet still stands in it.
 CREATE FUNCTION guildqueue_raise_mark(p_guild bigint, p_counts boolean)
 RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$

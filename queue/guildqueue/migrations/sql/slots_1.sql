@@ -1,3 +1,4 @@
+-- name: slots_1
 -- Whether the number is of a transaction that this cluster has not had yet.
 CREATE FUNCTION guildqueue_is_foreign(p_by xid8) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT p_by >= pg_snapshot_xmax(pg_current_snapshot())
@@ -16,8 +17,7 @@ BEGIN
   SELECT CASE WHEN newest.seen IS NULL
                    OR pg_snapshot_xmax(newest.seen) > pg_snapshot_xmax(pg_current_snapshot())
                    OR EXISTS (SELECT FROM guildqueue_running_step
-                               WHERE guild_id = p_guild AND guildqueue_is_foreign(by)
-                                 AND by >= pg_snapshot_xmax(pg_current_snapshot()))
+                               WHERE guild_id = p_guild AND guildqueue_is_foreign(by))
               THEN (SELECT count(*) FROM guildqueue_job
                      WHERE guild_id = p_guild AND state = 'running')
               ELSE newest.running + (

@@ -30,6 +30,10 @@ SELECT
 -- name: read_guild_ids
 SELECT id FROM guildqueue_guild ORDER BY id;
 
+-- name: read_rootless_guild_ids
+-- Those whose record names no root.
+SELECT id FROM guildqueue_guild WHERE root IS NULL ORDER BY id;
+
 -- name: read_administered_guild
 -- The guild, if that user administers it and may sign in. Index: administrator_user_guild.
 SELECT
