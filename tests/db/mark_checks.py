@@ -62,7 +62,7 @@ def raise_line(line: GuildId, *, counts: bool = False) -> None:
     if line == LANE:
         query("SELECT guildqueue_raise_lane()")
     else:
-        query("SELECT guildqueue_raise_mark(%s, %s)", [line, counts])
+        query("SELECT guildqueue_raise_marks(%s, %s)", [[line], [line] if counts else None])
 
 
 def newest_mark(line: GuildId) -> tuple[int | None, int | None] | None:

@@ -247,12 +247,12 @@ def test_the_claim_its_indexes_and_the_domain_spell_one_order() -> None:
 
 
 def test_the_claim_in_turns_filters_as_every_other_statement_does() -> None:
-    """Its function cannot include the part, as a migration does not change: word for word it is."""
-    text = " ".join(load_statements(FUNCTIONS)["claim_in_turns_1"].split())
+    """As a migration does not change, its functions have a copy of their own: word for word."""
+    text = " ".join(load_statements(FUNCTIONS)["claim_locks_1"].split())
     listed = load_statements()["count_held"]
     scope = " ".join(listed[listed.index("(%(kinds)s") : listed.index("GROUP BY")].split())
 
-    wanted = re.sub(r"%\((\w+)\)s::[a-z]+(?:\[\])?", r"p_\1", scope)
+    wanted = re.sub(r"%\((\w+)\)s::[a-z]+(?:\[\])?", r"p_scope.\1", scope)
 
     assert text.count(wanted) == 4
-    assert text.count("(p_kinds IS NULL") == 4
+    assert text.count("(p_scope.kinds IS NULL") == 4

@@ -18,9 +18,16 @@ ALTER TABLE guildqueue_claim_cursor DROP CONSTRAINT guildqueue_claim_cursor_pkey
 UNDO = """
 DROP FUNCTION guildqueue_complete_jobs_1;
 DROP FUNCTION guildqueue_claim_in_turns_1;
+DROP FUNCTION guildqueue_lock_heads;
+DROP FUNCTION guildqueue_look_ahead;
+DROP FUNCTION guildqueue_next_turns;
+DROP FUNCTION guildqueue_lock_lane;
+DROP TYPE guildqueue_heads;
+DROP TYPE guildqueue_turn;
+DROP TYPE guildqueue_scope;
 DROP FUNCTION guildqueue_has_slot;
 DROP FUNCTION guildqueue_raise_lane;
-DROP FUNCTION guildqueue_raise_mark;
+DROP FUNCTION guildqueue_raise_marks;
 DROP FUNCTION guildqueue_snapshot_of_others;
 DROP FUNCTION guildqueue_n_running;
 DROP FUNCTION guildqueue_is_foreign;
@@ -29,13 +36,20 @@ DROP TRIGGER job_arrived ON guildqueue_job;
 DROP TRIGGER job_became_claimable ON guildqueue_job;
 DROP TRIGGER job_running_inserted ON guildqueue_job;
 DROP TRIGGER job_running_deleted ON guildqueue_job;
-DROP TRIGGER job_running_updated ON guildqueue_job;
+DROP TRIGGER job_state_updated ON guildqueue_job;
+CREATE TRIGGER job_count_updated AFTER UPDATE OF state ON guildqueue_job FOR EACH ROW
+  WHEN (OLD.state <> NEW.state
+        AND (OLD.state NOT IN ('pending', 'running') OR NEW.state NOT IN ('pending', 'running')))
+  EXECUTE FUNCTION guildqueue_count_ended();
 DROP TABLE guildqueue_arrival;
 DROP TABLE guildqueue_running_step;
 DROP FUNCTION guildqueue_note_arrivals;
+DROP FUNCTION guildqueue_arrived;
 DROP FUNCTION guildqueue_became_claimable;
+DROP FUNCTION guildqueue_came_into_line;
 DROP FUNCTION guildqueue_lower_mark;
 DROP FUNCTION guildqueue_flag_lost;
+DROP FUNCTION guildqueue_count_state;
 DROP FUNCTION guildqueue_count_running;
 DROP FUNCTION guildqueue_forget_marks;
 DROP TABLE guildqueue_mark;
@@ -77,6 +91,12 @@ class Migration(migrations.Migration):
         migrations.RunSQL(SQL["marks_1"], UNDO),
         *(
             migrations.RunSQL(SQL[name], migrations.RunSQL.noop)
-            for name in ("slots_1", "claim_in_turns_1", "complete_jobs_1")
+            for name in (
+                "slots_1",
+                "claim_walk_1",
+                "claim_locks_1",
+                "claim_in_turns_1",
+                "complete_jobs_1",
+            )
         ),
     ]

@@ -13,45 +13,38 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
-  guild bigint;
-  freed record;
   dependents bigint[];
+  done bigint[];
+  freed record;
 BEGIN
-  FOR guild IN SELECT DISTINCT guild_id FROM guildqueue_job WHERE id = ANY (p_jobs) ORDER BY guild_id
-  LOOP
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('guildqueue.needs:' || guild, 0));
-  END LOOP;
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('guildqueue.needs:' || guild_id, 0))
+     FROM (SELECT DISTINCT guild_id FROM guildqueue_job WHERE id = ANY (p_jobs)
+            ORDER BY guild_id) AS guild;
   dependents := ARRAY(SELECT job_id FROM guildqueue_job_dependency WHERE needs_id = ANY (p_jobs));
-  PERFORM FROM guildqueue_job WHERE id = ANY (p_jobs || dependents) ORDER BY id FOR NO KEY UPDATE;
+  IF dependents <> '{}' THEN
+    PERFORM FROM guildqueue_job WHERE id = ANY (p_jobs || dependents) ORDER BY id FOR NO KEY UPDATE;
+  END IF;
 
-  RETURN QUERY
-  WITH given AS (
-    SELECT * FROM unnest(p_jobs, p_tokens, p_results, p_audio_seconds)
-      AS given (id, token, result, audio_seconds)
-  ), ended AS (
+  WITH ended AS (
     UPDATE guildqueue_job AS job
        SET state = 'done', progress = 1, result = given.result, error = NULL,
            audio_seconds = coalesce(given.audio_seconds, job.audio_seconds),
            bump_seq = NULL, bump_named = false, lease_by = NULL, lease_expires_at = NULL,
            finished_at = clock_timestamp()
-      FROM given
+      FROM (SELECT * FROM unnest(p_jobs, p_tokens, p_results, p_audio_seconds)
+              AS given (id, token, result, audio_seconds) ORDER BY id) AS given
      WHERE job.id = given.id
        AND job.state = 'running' AND job.token = given.token AND job.lease_by = p_principal
     RETURNING job.id
-  ), counted_off AS (
-    UPDATE guildqueue_job AS job
-       SET unmet = job.unmet - done.n
-      FROM (SELECT dependency.job_id, count(*) AS n
-              FROM guildqueue_job_dependency AS dependency JOIN ended ON ended.id = dependency.needs_id
-             GROUP BY dependency.job_id) AS done
-     WHERE job.id = done.job_id AND job.id NOT IN (SELECT id FROM ended)
-    RETURNING job.id
   )
-  SELECT given.id, ended.id IS NOT NULL,
-         EXISTS (SELECT FROM guildqueue_job_dependency WHERE needs_id = given.id)
-    FROM given LEFT JOIN ended USING (id);
+  SELECT coalesce(array_agg(id), '{}') INTO done FROM ended;
 
   IF dependents <> '{}' THEN
+    UPDATE guildqueue_job AS job
+       SET unmet = job.unmet - met.n
+      FROM (SELECT job_id, count(*) AS n FROM guildqueue_job_dependency
+             WHERE needs_id = ANY (done) GROUP BY job_id) AS met
+     WHERE job.id = met.job_id AND job.id <> ALL (done);
     -- At once and not at commit: guild by guild, and so that a claim that follows here finds them.
     FOR freed IN
       SELECT guild_id, priority, id, bump_seq FROM guildqueue_job
@@ -73,4 +66,9 @@ BEGIN
       PERFORM guildqueue_lower_mark(0, freed.bump_seq, 0);
     END LOOP;
   END IF;
+  RETURN QUERY
+  SELECT given.id, given.id = ANY (done),
+         dependents <> '{}'
+         AND EXISTS (SELECT FROM guildqueue_job_dependency WHERE needs_id = given.id)
+    FROM unnest(p_jobs) AS given (id);
 END $$;

@@ -37,11 +37,10 @@ CREATE UNLOGGED TABLE guildqueue_arrival (
 
 CREATE FUNCTION guildqueue_count_running() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP <> 'INSERT' AND OLD.state = 'running' THEN
-    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (OLD.guild_id, -1);
-  END IF;
-  IF TG_OP <> 'DELETE' AND NEW.state = 'running' THEN
+  IF TG_OP = 'INSERT' THEN
     INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (NEW.guild_id, 1);
+  ELSE
+    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (OLD.guild_id, -1);
   END IF;
   RETURN NULL;
 END $$;
@@ -49,9 +48,27 @@ CREATE TRIGGER job_running_inserted AFTER INSERT ON guildqueue_job FOR EACH ROW
   WHEN (NEW.state = 'running') EXECUTE FUNCTION guildqueue_count_running();
 CREATE TRIGGER job_running_deleted AFTER DELETE ON guildqueue_job FOR EACH ROW
   WHEN (OLD.state = 'running') EXECUTE FUNCTION guildqueue_count_running();
-CREATE TRIGGER job_running_updated AFTER UPDATE OF state ON guildqueue_job FOR EACH ROW
-  WHEN ((OLD.state = 'running') <> (NEW.state = 'running'))
-  EXECUTE FUNCTION guildqueue_count_running();
+
+-- One trigger for whatever counts states, its condition short: it is parsed anew by each statement,
+-- which costs a claim of one job more than the counting.
+CREATE FUNCTION guildqueue_count_state() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.state = 'running' THEN
+    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (NEW.guild_id, 1);
+  ELSIF OLD.state = 'running' THEN
+    INSERT INTO guildqueue_running_step (guild_id, delta) VALUES (OLD.guild_id, -1);
+  END IF;
+  IF NEW.state NOT IN ('pending', 'running') THEN
+    INSERT INTO guildqueue_guild_count (guild_id, state, delta) VALUES (NEW.guild_id, NEW.state, 1);
+  END IF;
+  IF OLD.state NOT IN ('pending', 'running') THEN
+    INSERT INTO guildqueue_guild_count (guild_id, state, delta) VALUES (OLD.guild_id, OLD.state, -1);
+  END IF;
+  RETURN NULL;
+END $$;
+DROP TRIGGER job_count_updated ON guildqueue_job;
+CREATE TRIGGER job_state_updated AFTER UPDATE OF state ON guildqueue_job FOR EACH ROW
+  WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION guildqueue_count_state();
 
 CREATE FUNCTION guildqueue_forget_marks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -105,35 +122,41 @@ END $$;
 -- At commit, when nothing else is waited for: a claim must find what has become claimable. Whoever
 -- raises a mark does so under its lock and sees what was committed before, so a job is either seen
 -- then or lowers the mark after. The lane's lock is taken after a guild's, by all.
-CREATE FUNCTION guildqueue_became_claimable() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  job bigint;
+CREATE FUNCTION guildqueue_came_into_line(
+  p_guild bigint, p_bump_seq bigint, p_priority bigint, p_job bigint)
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_TABLE_NAME = 'guildqueue_arrival' THEN
-    job := NEW.job_id;
-    DELETE FROM guildqueue_arrival WHERE job_id = NEW.job_id;
+  IF p_bump_seq IS NULL THEN
+    PERFORM guildqueue_lower_mark(p_guild, p_priority, p_job);
   ELSE
-    job := NEW.id;
+    PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_guild, 0)),
+            guildqueue_lower_mark(0, p_bump_seq, 0);
   END IF;
-  IF NEW.bump_seq IS NULL THEN
-    PERFORM guildqueue_lower_mark(NEW.guild_id, NEW.priority, job);
-  ELSE
-    PERFORM pg_advisory_xact_lock(hashtextextended('guildqueue.mark:' || NEW.guild_id, 0)),
-            guildqueue_lower_mark(0, NEW.bump_seq, 0);
+END $$;
+
+CREATE FUNCTION guildqueue_became_claimable() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.unmet = 0 AND NOT NEW.held AND NEW.run_after IS NULL
+     AND NOT (OLD.state = 'pending' AND OLD.unmet = 0 AND NOT OLD.held AND OLD.run_after IS NULL
+              AND CASE WHEN NEW.bump_seq IS NULL
+                       THEN OLD.bump_seq IS NULL AND OLD.priority <= NEW.priority
+                       ELSE coalesce(OLD.bump_seq <= NEW.bump_seq, false) END) THEN
+    PERFORM guildqueue_came_into_line(NEW.guild_id, NEW.bump_seq, NEW.priority, NEW.id);
   END IF;
   RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER job_became_claimable AFTER UPDATE ON guildqueue_job
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.state = 'pending' AND NEW.unmet = 0 AND NOT NEW.held AND NEW.run_after IS NULL
-        AND NOT (OLD.state = 'pending' AND OLD.unmet = 0 AND NOT OLD.held
-                 AND OLD.run_after IS NULL
-                 AND CASE WHEN NEW.bump_seq IS NULL
-                          THEN OLD.bump_seq IS NULL AND OLD.priority <= NEW.priority
-                          ELSE coalesce(OLD.bump_seq <= NEW.bump_seq, false) END))
-  EXECUTE FUNCTION guildqueue_became_claimable();
+  WHEN (NEW.state = 'pending') EXECUTE FUNCTION guildqueue_became_claimable();
+
+CREATE FUNCTION guildqueue_arrived() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM guildqueue_arrival WHERE job_id = NEW.job_id;
+  PERFORM guildqueue_came_into_line(NEW.guild_id, NEW.bump_seq, NEW.priority, NEW.job_id);
+  RETURN NULL;
+END $$;
 CREATE CONSTRAINT TRIGGER arrival_became_claimable AFTER INSERT ON guildqueue_arrival
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guildqueue_became_claimable();
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION guildqueue_arrived();
 
 -- One row a guild and statement, as a COPY may bring a hundred thousand jobs.
 CREATE FUNCTION guildqueue_note_arrivals() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -159,47 +182,50 @@ CREATE FUNCTION guildqueue_snapshot_of_others() RETURNS pg_snapshot LANGUAGE sql
     FROM (SELECT pg_current_xact_id() AS own, pg_current_snapshot() AS seen) AS now
 $$;
 
--- Put the guild's mark where its line begins now, with what runs if it :counts. Somebody else doing
--- so, or making a job claimable, is not waited for. The line is read without a lock: a job that a
--- claim has not committed yet still stands in it.
-CREATE FUNCTION guildqueue_raise_mark(p_guild bigint, p_counts boolean)
+-- Put the guilds' marks where their lines begin now, with what runs for those that are p_counted.
+-- Somebody else doing so, or making a job claimable, is not waited for; what is left out of very many
+-- is put right by later claims. The lines are read without a lock, by a statement that begins when
+-- the marks are locked: a job that a claim has not committed yet still stands in them.
+CREATE FUNCTION guildqueue_raise_marks(p_guilds bigint[], p_counted bigint[])
 RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
-  newest guildqueue_mark;
-  head_priority bigint;
-  head_id bigint;
+  locked bigint[];
 BEGIN
-  IF current_setting('transaction_isolation') <> 'read committed'
-     OR NOT pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:' || p_guild, 0)) THEN
+  IF p_guilds IS NULL OR current_setting('transaction_isolation') <> 'read committed' THEN
     RETURN;
   END IF;
-  SELECT * INTO newest FROM guildqueue_mark WHERE guild_id = p_guild ORDER BY id DESC LIMIT 1;
-  IF NOT FOUND OR newest.priority IS NOT NULL THEN
-    SELECT priority, id INTO head_priority, head_id FROM guildqueue_job
-     WHERE guild_id = p_guild AND bump_seq IS NULL
-       AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
-       AND (priority, id) >= (coalesce(newest.priority, -9223372036854775808),
-                              coalesce(newest.job_id, 0))
-     ORDER BY bump_seq, priority, id LIMIT 1;
-  END IF;
-  IF NOT p_counts THEN
-    IF newest.id IS NULL OR (head_priority, head_id) IS DISTINCT FROM
-                            (newest.priority, newest.job_id) THEN
-      INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
-      VALUES (p_guild, head_priority, head_id, coalesce(newest.running, 0), newest.seen);
-    END IF;
-    RETURN;
-  END IF;
-  -- What this transaction itself did is added by whoever reads this.
+  locked := ARRAY(
+    SELECT guild FROM (SELECT DISTINCT guild FROM unnest(p_guilds) AS guild LIMIT 100) AS named
+     WHERE pg_try_advisory_xact_lock(hashtextextended('guildqueue.mark:' || guild, 0)));
+  -- What this transaction itself did is added by whoever reads the mark.
   INSERT INTO guildqueue_mark (guild_id, priority, job_id, running, seen)
-  SELECT p_guild, head_priority, head_id,
-         guildqueue_n_running(p_guild)
-         - (SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
-             WHERE guild_id = p_guild AND by = pg_current_xact_id()),
-         guildqueue_snapshot_of_others();
-  -- Not before they were met, as they say that the jobs have to be counted.
-  DELETE FROM guildqueue_running_step WHERE guild_id = p_guild AND guildqueue_is_foreign(by);
+  SELECT guild, head.priority, head.id,
+         CASE WHEN counts
+              THEN guildqueue_n_running(guild)
+                   - (SELECT coalesce(sum(delta), 0) FROM guildqueue_running_step
+                       WHERE guild_id = guild AND by = pg_current_xact_id())
+              ELSE coalesce(newest.running, 0) END,
+         CASE WHEN counts THEN guildqueue_snapshot_of_others() ELSE newest.seen END
+    FROM unnest(locked) AS guild
+    LEFT JOIN LATERAL (SELECT * FROM guildqueue_mark WHERE guild_id = guild
+                        ORDER BY id DESC LIMIT 1) AS newest ON true
+    LEFT JOIN LATERAL (
+          SELECT priority, id FROM guildqueue_job
+           WHERE (newest.id IS NULL OR newest.priority IS NOT NULL)
+             AND guild_id = guild AND bump_seq IS NULL
+             AND state = 'pending' AND unmet = 0 AND NOT held AND run_after IS NULL
+             AND (priority, id) >= (coalesce(newest.priority, -9223372036854775808),
+                                    coalesce(newest.job_id, 0))
+           ORDER BY bump_seq, priority, id LIMIT 1) AS head ON true
+   CROSS JOIN LATERAL (SELECT coalesce(guild = ANY (p_counted), false) AS counts) AS count
+   WHERE counts OR newest.id IS NULL
+      OR (head.priority, head.id) IS DISTINCT FROM (newest.priority, newest.job_id);
+  IF p_counted IS NOT NULL THEN
+    -- Not before they were met, as they say that the jobs have to be counted.
+    DELETE FROM guildqueue_running_step
+     WHERE guild_id = ANY (locked) AND guild_id = ANY (p_counted) AND guildqueue_is_foreign(by);
+  END IF;
 END $$;
 
 -- The same for what comes out of turn: where the lane begins, and whether a lost lease is flagged.

@@ -33,14 +33,11 @@ BEGIN
 END $$;
 
 -- Whether one more job of the guild may run, its row locked from here on; null where another claim
--- holds it. A guild that is full is not locked.
-CREATE FUNCTION guildqueue_has_slot(p_guild bigint, p_cap int, p_is_locked boolean)
-RETURNS boolean LANGUAGE plpgsql AS $$
+-- holds it. A guild that is full is not locked. Volatile: it counts again after it has the lock.
+CREATE FUNCTION guildqueue_has_slot(p_guild bigint, p_cap int) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF guildqueue_n_running(p_guild) >= p_cap THEN
     RETURN false;
-  ELSIF p_is_locked THEN
-    RETURN true;
   END IF;
   PERFORM FROM guildqueue_guild WHERE id = p_guild FOR NO KEY UPDATE SKIP LOCKED;
   RETURN CASE WHEN FOUND THEN guildqueue_n_running(p_guild) < p_cap END;

@@ -112,7 +112,7 @@ HAVING count(*) >= %(n_steps)s OR bool_or(guildqueue_is_foreign(by))
  ORDER BY guild_id;
 
 -- name: raise_mark
-SELECT guildqueue_raise_mark(%(guild_id)s, true);
+SELECT guildqueue_raise_marks(ARRAY[%(guild_id)s]::bigint[], ARRAY[%(guild_id)s]::bigint[]);
 
 -- name: prune_steps
 -- Drop what a mark has seen; a mark that is a minute old, as a claim may still count from the one
