@@ -2,13 +2,17 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.lookups import Exact
 
 OUTSTANDING = Q(state__in=["pending", "running"])
 ENDED = Q(state__in=["done", "dead", "cancelled"])
 
 
 def check(name: str, condition: Q, sentence: str) -> models.CheckConstraint:
-    """A CHECK that says in one sentence what it keeps true."""
+    """A CHECK that says in one sentence what it keeps true.
+
+    Briefly, as PostgreSQL parses each of them anew for every statement that writes the table.
+    """
     return models.CheckConstraint(name=name, condition=condition, violation_error_message=sentence)
 
 
@@ -32,8 +36,8 @@ JOB_CONSTRAINTS: tuple[models.BaseConstraint, ...] = (
     ),
     check(
         "job_lease_when_running",
-        Q(state="running", lease_by__isnull=False, lease_expires_at__isnull=False)
-        | (~Q(state="running") & Q(lease_by__isnull=True, lease_expires_at__isnull=True)),
+        Q(Exact(Q(state="running"), Q(lease_by__isnull=False)))
+        & Q(Exact(Q(lease_by__isnull=True), Q(lease_expires_at__isnull=True))),
         "A job has a lease exactly while it runs.",
     ),
     check(
@@ -43,7 +47,7 @@ JOB_CONSTRAINTS: tuple[models.BaseConstraint, ...] = (
     ),
     check(
         "job_ended_left_lane",
-        ~ENDED | Q(bump_seq__isnull=True),
+        Q(finished_at__isnull=True) | Q(bump_seq__isnull=True),
         "A job that ended has left the lane.",
     ),
     check(

@@ -73,11 +73,10 @@ DECLARE
   heads guildqueue_heads;
 BEGIN
   -- What runs is counted after that, by a statement that sees what was committed till then.
-  SELECT array_agg(guild_id) INTO capped FROM unnest(p_turns) WHERE cap IS NOT NULL AND has_line;
-  IF capped IS NOT NULL THEN
-    capped := ARRAY(SELECT id FROM guildqueue_guild WHERE id = ANY (capped)
-                       FOR NO KEY UPDATE SKIP LOCKED);
-  END IF;
+  capped := ARRAY(
+    SELECT id FROM guildqueue_guild
+     WHERE id = ANY (ARRAY(SELECT guild_id FROM unnest(p_turns) WHERE cap IS NOT NULL AND has_line))
+       FOR NO KEY UPDATE SKIP LOCKED);
 
   SELECT array_agg(tid) FILTER (WHERE tid IS NOT NULL),
          array_agg(guild_id) FILTER (WHERE tid IS NOT NULL),
