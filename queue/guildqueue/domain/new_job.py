@@ -16,6 +16,8 @@ from guildqueue.domain.order import SortKey
 
 Need = JobId | str
 
+_ASSIGNEE_KINDS = frozenset(AssigneeKind)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
@@ -40,11 +42,12 @@ def check_new_job(job: NewJob) -> None:
     """Raises InvalidInput, naming the field, for what could never be stored or done."""
     if job.kind not in KNOWN_KINDS:
         raise InvalidInput("kind", job.kind, KNOWN_KINDS)
-    if job.assignee_kind not in list(AssigneeKind):
+    if job.assignee_kind not in _ASSIGNEE_KINDS:
         raise InvalidInput("assignee_kind", job.assignee_kind, AssigneeKind)
     if job.external_id is not None:
         checked_text("external_id", job.external_id)
-    _check_lists(job)
+    if job.labels or job.needs:
+        _check_lists(job)
     if job.run_after is not None and job.run_after.tzinfo is None:
         raise InvalidInput("run_after", job.run_after, "a moment with its time zone")
     if job.audio_seconds is not None and not 0 <= job.audio_seconds < inf:

@@ -12,7 +12,7 @@ from guildqueue.domain.new_job import Need, NewJob, check_new_job, refuse_ring
 from guildqueue.services.transaction import decided_in_transaction
 from guildqueue.services.wake import wake_workers
 from guildqueue.store import guilds, locks, new_jobs
-from guildqueue.store.new_jobs import JobRow, KnownJob, NeedRow, SessionPlace
+from guildqueue.store.new_jobs import NO_LABELS, JobRow, KnownJob, NeedRow, SessionPlace
 
 
 class EnqueuedJob(NamedTuple):
@@ -140,7 +140,7 @@ def _row(guild_id: GuildId, new: _Fresh, place: SessionPlace, max_attempts: int)
         place.held,
         new.n_unmet,
         new_jobs.payload_json(job.payload),
-        list(dict.fromkeys(job.labels)) if job.labels else [],
+        list(dict.fromkeys(job.labels)) if job.labels else NO_LABELS,
         job.run_after,
         job.external_id,
         job.audio_seconds,

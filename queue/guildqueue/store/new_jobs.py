@@ -10,6 +10,7 @@ from guildqueue.domain.ids import GuildId, JobId, SessionId
 from guildqueue.domain.redaction import storable
 from guildqueue.store.statements import copy, execute, rows, sole
 
+NO_LABELS = "{}"  # as COPY spells it: the driver takes its time over an empty list
 _encode = json.JSONEncoder(allow_nan=False).encode
 _SUSPECT = re.compile(r"\\u(?:0000|d[89a-f])")
 
@@ -40,7 +41,7 @@ class JobRow(NamedTuple):
     held: bool
     unmet: int
     payload: str
-    labels: list[str]
+    labels: list[str] | str
     run_after: datetime | None
     external_id: str | None
     audio_seconds: float | None
