@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from django.conf import settings
@@ -75,12 +76,14 @@ def claim_of(
     request_id: str | None = None,
 ) -> Claim:
     """The request as the statements of a claim name it."""
-    return Claim(
-        scope=claim_scope(filter.for_claim(), default_cap=settings.QUEUE_RUNNING_CAP),
-        taker=Taker(principal, ttl_s, request_id),
-        filter_hash=filter.scope_hash(),
-        n_jobs=count,
-    )
+    scope, filter_hash = _spelled(filter, settings.QUEUE_RUNNING_CAP)
+    return Claim(scope, Taker(principal, ttl_s, request_id), filter_hash, count)
+
+
+@lru_cache(maxsize=100)
+def _spelled(filter: JobFilter, default_cap: int | None) -> tuple[ClaimScope, str]:  # noqa: A002
+    """The filter's scope and its hash. A worker claims by one filter for as long as it lives."""
+    return claim_scope(filter.for_claim(), default_cap=default_cap), filter.scope_hash()
 
 
 def see_own_changes() -> None:

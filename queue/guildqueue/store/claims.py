@@ -99,7 +99,7 @@ def claim_in_turns(scope: ClaimScope, taker: Taker, *, filter_hash: str, count: 
     principal and ``filter_hash`` moves with the last turn taken.
     """
     params = {**scope._asdict(), **taker._asdict(), "filter_hash": filter_hash, "count": count}
-    return [lease_from_row(found) for found in rows("claim_in_turns", params)]
+    return [lease_from_row(found) for found in rows("claim_in_turns", params, binary=True)]
 
 
 def _in_order(found: Iterable[Any]) -> list[Lease]:

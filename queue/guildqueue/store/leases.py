@@ -93,6 +93,7 @@ def complete_and_claim(
             "filter_hash": filter_hash,
             "count": count,
         },
+        binary=True,
     )
     return TurnedOver(
         refused=[JobId(job_id) for job_id in found[0].refused],

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 from psycopg import sql
+from psycopg.pq import Format
 
 _HEADING = re.compile(r"^-- (name|part): (\w+)[ \t]*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^-- include: (\w+)[ \t]*$", re.MULTILINE)
@@ -39,20 +40,29 @@ def _with_parts(text: str, parts: Mapping[str, str]) -> str:
     return _INCLUDE.sub(lambda line: _with_parts(_COMMENT.sub("", parts[line[1]]), parts), text)
 
 
-@cache
+# By statement, as the driver makes a description anew each time that it is asked for one.
+_row_types: dict[str, Any] = {}
+
+
 def _row_type(columns: tuple[str, ...]) -> Any:
     return namedtuple("Row", columns)
 
 
-def rows(name: str, params: Mapping[str, Any]) -> list[Any]:
-    """What the statement returns, one named tuple a row."""
+def rows(name: str, params: Mapping[str, Any], *, binary: bool = False) -> list[Any]:
+    """What the statement returns, one named tuple a row.
+
+    ``binary`` is for what a worker waits for: the driver then reads moments in C, and gives jsonb
+    as what it says and not as text.
+    """
     with connection.cursor() as cursor:
+        if binary:
+            cursor.cursor.format = Format.BINARY
         cursor.execute(load_statements()[name], params)
-        description = cursor.description  # made anew each time that it is asked for
-        if description is None:
-            return []
-        make = _row_type(tuple(column.name for column in description))._make
-        return [make(values) for values in cursor.fetchall()]
+        if name not in _row_types:
+            if cursor.description is None:
+                return []
+            _row_types[name] = _row_type(tuple(column.name for column in cursor.description))
+        return [*map(_row_types[name]._make, cursor.fetchall())]
 
 
 def row(name: str, params: Mapping[str, Any]) -> Any | None:
