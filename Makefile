@@ -27,7 +27,8 @@ run: $(RUN_STAMP)
 test: $(DEV_STAMP) lint
 	$(PY) -m tests.chromium
 	$(PY) -m tests.javascript
-	$(PY) -m pytest
+	@# Tests wait more than they compute, so three share two processors well.
+	$(PY) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_STAMP)
 	$(PY) -m ruff check .

@@ -27,7 +27,7 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """Start the run's own server before Django makes the test database on it."""
     if settings.DATABASES["default"]["ENGINE"] == "console.embedded":
         server.ensure_running(settings.DATA_DIR, durable=False)

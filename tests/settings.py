@@ -6,7 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-_RUN_DIR_NAME = "TESTS_RUN_DIR"
+# One for each process of a run that is shared out, so that each has a server of its own.
+_RUN_DIR_NAME = "TESTS_RUN_DIR" + os.environ.get("PYTEST_XDIST_WORKER", "").upper()
 
 
 def _run_dir() -> Path:
