@@ -1,13 +1,13 @@
 """Structured logs: one JSON object a line for machines, colours for a person at a terminal."""
 
+import contextlib
 import logging.config
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 
-@contextmanager
+@contextlib.contextmanager
 def _as_if_missing(names: Sequence[str]) -> Iterator[None]:
     """Importing any of these modules fails in here, unless it is imported already."""
     kept_out = {name: None for name in names if name not in sys.modules}
@@ -29,18 +29,32 @@ def default_format() -> str:
 
 
 def configure(form: str, *, debug: bool) -> None:
-    """Send structlog's and the standard library's records through one renderer to stderr."""
+    """Have structlog's events and the standard library's records rendered alike, to stderr."""
+    level = logging.DEBUG if debug else logging.INFO
     structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *_shared(),
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        # Past the standard library, which takes three times as long over a line.
+        processors=[*_shared(), *_rendered(form)],
+        logger_factory=_StderrLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
-    logging.config.dictConfig(_standard_library(form, level="DEBUG" if debug else "INFO"))
+    logging.config.dictConfig(_standard_library(form, level=logging.getLevelName(level)))
+
+
+class _StderrLogger:
+    """Writes each event as a line, at once; where nobody can read it any more, it is lost."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def write(self, line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
+    debug = info = warning = error = critical = write
 
 
 def _shared() -> list[Any]:
@@ -48,27 +62,33 @@ def _shared() -> list[Any]:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        structlog.stdlib.PositionalArgumentsFormatter(),
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         structlog.processors.StackInfoRenderer(),
-        structlog.processors.UnicodeDecoder(),
     ]
 
 
+def _rendered(form: str) -> list[Any]:
+    if form == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+
+
 def _standard_library(form: str, *, level: str) -> dict[str, Any]:
-    render: list[Any] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-        if form == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
-    )
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
             "structured": {
                 "()": structlog.stdlib.ProcessorFormatter,
-                "foreign_pre_chain": [*_shared(), structlog.stdlib.ExtraAdder(_FOREIGN_FIELDS)],
-                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+                "foreign_pre_chain": [
+                    *_shared(),
+                    structlog.stdlib.PositionalArgumentsFormatter(),
+                    structlog.stdlib.ExtraAdder(_FOREIGN_FIELDS),
+                ],
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    *_rendered(form),
+                ],
             }
         },
         "handlers": {
