@@ -163,6 +163,32 @@ def test_heartbeats_touch_no_index(guild: GuildId, lease: Lease) -> None:
     assert (after[0] - before[0], after[1] - before[1]) == (5, 5)
 
 
+@pytest.mark.parametrize(
+    "text", ['"', "\\", '\\"', "{a,b}", "NULL", "", " ", "line\nline", "\u00e4\U0001f600", "',$1"]
+)
+def test_a_result_is_stored_as_it_is_whatever_it_is_written_with(lease: Lease, text: str) -> None:
+    job, result = lease.job, {text: [text]}
+
+    complete_job(job.id, token=lease.token, principal=WORKER, result=result)
+
+    assert now(lease).result == {text: [text]}
+
+
+def test_a_lease_says_of_its_job_what_a_list_says(lease: Lease) -> None:
+    assert lease.job == now(lease)
+    assert {lease.expires_at.tzinfo, lease.job.created_at.tzinfo} == {UTC}
+
+
+def test_a_text_as_payload_and_as_result_keeps_nobody_from_the_job(guild: GuildId) -> None:
+    (job, *_) = session_jobs(stored_session(guild))
+    write("UPDATE guildqueue_job SET payload = '\"p\"', result = '\"r\"' WHERE id = %s", job.id)
+
+    (lease, *_) = claim_jobs(WORKER, ttl_s=60)
+
+    assert lease.job.id == job.id
+    assert [str(lease.job.payload), str(lease.job.result)] == ["p", "r"]
+
+
 def test_a_completed_job_is_done_with_its_result_and_length(lease: Lease) -> None:
     complete(lease, audio_seconds=12.5)
 

@@ -76,13 +76,13 @@ def claim_of(
     request_id: str | None = None,
 ) -> Claim:
     """The request as the statements of a claim name it."""
-    scope, filter_hash = _spelled(filter, settings.QUEUE_RUNNING_CAP)
-    return Claim(scope, Taker(principal, ttl_s, request_id), filter_hash, count)
+    scope, filter_hash = _named(filter, settings.QUEUE_RUNNING_CAP)
+    return Claim(scope, Taker(principal, ttl_s, request_id), filter_hash, n_jobs=count)
 
 
-@lru_cache(maxsize=100)
-def _spelled(filter: JobFilter, default_cap: int | None) -> tuple[ClaimScope, str]:  # noqa: A002
-    """The filter's scope and its hash. A worker claims by one filter for as long as it lives."""
+@lru_cache(maxsize=16)
+def _named(filter: JobFilter, default_cap: int | None) -> tuple[ClaimScope, str]:  # noqa: A002
+    """The same for all claims by one filter. Few are kept, as a filter may be large."""
     return claim_scope(filter.for_claim(), default_cap=default_cap), filter.scope_hash()
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
+from psycopg.pq import Format
+
 from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import Lease
 from guildqueue.domain.order import ClaimKey, claim_key
@@ -50,7 +52,7 @@ def lock_request(taker: Taker) -> None:
 
 def read_request(taker: Taker) -> list[Lease]:
     """The leases that the request was given and that still hold, in claim order."""
-    return _in_order(rows("read_request", taker._asdict()))
+    return _in_order(rows("read_request", taker._asdict(), format=Format.BINARY))
 
 
 def find_first(scope: ClaimScope, *, passed: Collection[GuildId]) -> Head | None:
@@ -89,7 +91,7 @@ def claim_jobs(
     ``locked``.
     """
     params = {**scope._asdict(), **taker._asdict(), "locked": list(locked), "count": count}
-    return _in_order(rows("claim_jobs", params))
+    return _in_order(rows("claim_jobs", params, format=Format.BINARY))
 
 
 def claim_in_turns(scope: ClaimScope, taker: Taker, *, filter_hash: str, count: int) -> list[Lease]:
@@ -99,7 +101,8 @@ def claim_in_turns(scope: ClaimScope, taker: Taker, *, filter_hash: str, count: 
     principal and ``filter_hash`` moves with the last turn taken.
     """
     params = {**scope._asdict(), **taker._asdict(), "filter_hash": filter_hash, "count": count}
-    return [lease_from_row(found) for found in rows("claim_in_turns", params, binary=True)]
+    found = rows("claim_in_turns", params, format=Format.BINARY)
+    return [lease_from_row(taken) for taken in found]
 
 
 def _in_order(found: Iterable[Any]) -> list[Lease]:

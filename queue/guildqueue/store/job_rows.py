@@ -14,6 +14,16 @@ def parsed_json(value: Any) -> Any:
 
 def job_from_row(row: Any) -> Job:
     """The job of a row with the part ``job_columns`` and its ``needs``."""
+    return _job(row, payload=parsed_json(row.payload), result=parsed_json(row.result))
+
+
+def lease_from_row(row: Any) -> Lease:
+    """The lease of a row that a claim returned in the binary format, its jsonb parsed."""
+    job = _job(row, payload=row.payload, result=row.result)
+    return Lease(job=job, token=row.token, expires_at=row.lease_expires_at)
+
+
+def _job(row: Any, *, payload: Any, result: Any) -> Job:
     return Job(
         id=JobId(row.id),
         guild_id=GuildId(row.guild_id),
@@ -30,8 +40,8 @@ def job_from_row(row: Any) -> Job:
         max_attempts=row.max_attempts,
         progress=row.progress,
         labels=tuple(row.labels),
-        payload=parsed_json(row.payload),
-        result=parsed_json(row.result),
+        payload=payload,
+        result=result,
         error=row.error,
         audio_seconds=row.audio_seconds,
         run_after=row.run_after,
@@ -41,8 +51,3 @@ def job_from_row(row: Any) -> Job:
         finished_at=row.finished_at,
         needs=tuple(sorted(JobId(needs) for needs in row.needs)),
     )
-
-
-def lease_from_row(row: Any) -> Lease:
-    """The lease of a row that a claim returned."""
-    return Lease(job=job_from_row(row), token=row.token, expires_at=row.lease_expires_at)

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
+from psycopg.pq import Format
+
 from guildqueue.domain.errors import JobNotFound, LeaseCancelled, LeaseLost, StaleLease
 from guildqueue.domain.ids import GuildId, JobId
 from guildqueue.domain.job import Beat, Completion, JobState, Lease
 from guildqueue.store.claims import Taker
 from guildqueue.store.job_rows import lease_from_row
 from guildqueue.store.scopes import ClaimScope
-from guildqueue.store.statements import execute, row, rows
+from guildqueue.store.statements import array, execute, row, rows
 
 
 class Holder(NamedTuple):
@@ -93,7 +95,7 @@ def complete_and_claim(
             "filter_hash": filter_hash,
             "count": count,
         },
-        binary=True,
+        format=Format.BINARY,
     )
     return TurnedOver(
         refused=[JobId(job_id) for job_id in found[0].refused],
@@ -106,10 +108,10 @@ def completed_params(principal: str, completions: Sequence[Completion]) -> dict[
     """What the part ``completed`` names."""
     return {
         "principal": principal,
-        "jobs": [completion.job_id for completion in completions],
-        "tokens": [completion.token for completion in completions],
-        "results": [json.dumps(completion.result) for completion in completions],
-        "audio_seconds": [completion.audio_seconds for completion in completions],
+        "jobs": array(completion.job_id for completion in completions),
+        "tokens": array(completion.token for completion in completions),
+        "results": array(json.dumps(completion.result) for completion in completions),
+        "audio_seconds": array(completion.audio_seconds for completion in completions),
     }
 
 

@@ -1,7 +1,6 @@
 """Named statements, read once from ``sql/*.sql``, and the one way to run them."""
 
 import re
-from collections import namedtuple
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from django.db import connection
 from psycopg import sql
 from psycopg.pq import Format
+from psycopg.rows import namedtuple_row
 
 _HEADING = re.compile(r"^-- (name|part): (\w+)[ \t]*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^-- include: (\w+)[ \t]*$", re.MULTILINE)
@@ -40,29 +40,29 @@ def _with_parts(text: str, parts: Mapping[str, str]) -> str:
     return _INCLUDE.sub(lambda line: _with_parts(_COMMENT.sub("", parts[line[1]]), parts), text)
 
 
-# By statement, as the driver makes a description anew each time that it is asked for one.
-_row_types: dict[str, Any] = {}
-
-
-def _row_type(columns: tuple[str, ...]) -> Any:
-    return namedtuple("Row", columns)
-
-
-def rows(name: str, params: Mapping[str, Any], *, binary: bool = False) -> list[Any]:
+def rows(name: str, params: Mapping[str, Any], *, format: Format = Format.TEXT) -> list[Any]:  # noqa: A002
     """What the statement returns, one named tuple a row.
 
-    ``binary`` is for what a worker waits for: the driver then reads moments in C, and gives jsonb
-    as what it says and not as text.
+    In the BINARY ``format`` wide rows take a third of the time. Then jsonb is parsed, and a type
+    that the driver has no binary reader for stays bytes.
     """
     with connection.cursor() as cursor:
-        if binary:
-            cursor.cursor.format = Format.BINARY
+        cursor.cursor.row_factory = namedtuple_row
+        cursor.cursor.format = format
         cursor.execute(load_statements()[name], params)
-        if name not in _row_types:
-            if cursor.description is None:
-                return []
-            _row_types[name] = _row_type(tuple(column.name for column in cursor.description))
-        return [*map(_row_types[name]._make, cursor.fetchall())]
+        return [] if cursor.rownumber is None else cursor.fetchall()
+
+
+def array(items: Iterable[Any]) -> str:
+    """An array as the text that the statement casts, made in a third of the driver's time."""
+    return "{" + ",".join(map(_element, items)) + "}"
+
+
+def _element(item: Any) -> str:
+    if item is None:
+        return "NULL"
+    text = str(item).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def row(name: str, params: Mapping[str, Any]) -> Any | None:
