@@ -136,10 +136,10 @@ class ClaimModel:
         self, who: str, wanted: JobFilter, *, count: int, request_id: str | None = None
     ) -> list[Job]:
         """What the claim takes, in that order; leases that a request id was given still hold."""
+        self.bury_lost()
         known = self.given(who, request_id)
         if known:
             return known
-        self.bury_lost()
         taken: list[Job] = []
         while len(taken) < count and (job := self._next(who, wanted)):
             self._take(job, who, request_id)
