@@ -28,7 +28,9 @@ test: $(DEV_STAMP) lint
 	$(PY) -m tests.chromium
 	$(PY) -m tests.javascript
 	@# Tests wait more than they compute, so three share two processors well.
-	$(PY) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest -m 'not alone' --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	@# What measures seconds or memory has the machine to itself.
+	$(PY) -m pytest -m alone
 
 lint: $(DEV_STAMP)
 	$(PY) -m ruff check .

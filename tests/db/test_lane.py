@@ -291,6 +291,7 @@ def test_the_claims_order_is_the_domains(guild: GuildId) -> None:
     assert "ORDER BY bump_seq, priority, id" in " ".join(load_statements()["claim_jobs"].split())
 
 
+@pytest.mark.alone
 def test_a_thousand_dependencies_come_along_quickly(guild: GuildId) -> None:
     jobs = chain(guild, 1_001)
     took_ms = []

@@ -188,6 +188,7 @@ def test_nothing_is_said_before_the_work_can_be_seen(database_url: str) -> None:
         assert said() == 1
 
 
+@pytest.mark.alone
 def test_what_comes_within_a_tenth_of_a_second_is_said_twice_at_most(database_url: str) -> None:
     with wake_ups(database_url) as said:
         wake_workers()
@@ -203,6 +204,7 @@ def test_what_comes_within_a_tenth_of_a_second_is_said_twice_at_most(database_ur
         assert 1 + 1 <= said() <= 1 + 2
 
 
+@pytest.mark.alone
 def test_two_hundred_enqueues_are_said_ten_times_a_second_at_most(database_url: str) -> None:
     stored = one_session()
 

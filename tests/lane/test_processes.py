@@ -83,6 +83,7 @@ def test_strangers_refusals_do_not_get_into_each_other(folder: Path) -> None:
     assert lane_of(lane) == ["x", "d", "a"]
 
 
+@pytest.mark.alone
 def test_a_hundred_thousand_requests_are_replayed_in_less_than_a_second(folder: Path) -> None:
     lane = FileLane(folder)
     slugs = [f"item-{number}" for number in range(500)]

@@ -50,6 +50,7 @@ def test_a_connection_that_the_server_ended_costs_no_request(site: Site) -> None
     assert [site.status("/backend") for _ in range(5)] == [200] * 5
 
 
+@pytest.mark.alone
 def test_clients_that_hang_up_leave_no_connection_behind(site: Site) -> None:
     threads = [
         threading.Thread(target=abort, args=(site, "/backend"), kwargs={"after_s": 0.02})
@@ -67,6 +68,7 @@ def test_clients_that_hang_up_leave_no_connection_behind(site: Site) -> None:
     assert n_connections(site) <= site.pool_max
 
 
+@pytest.mark.alone
 def test_a_slow_view_does_not_hold_up_the_others(site: Site) -> None:
     slow = threading.Thread(target=abort, args=(site, "/slow?s=3"), kwargs={"after_s": 3})
     slow.start()

@@ -206,6 +206,7 @@ def test_a_guild_that_is_lost_leaves_the_list_but_does_not_end_it(
     assert "Starling" not in shown.data
 
 
+@pytest.mark.alone
 def test_a_fault_before_the_first_byte_is_a_500_at_once_and_logged_once(
     server: Server, guild: GuildId, ada: User, database_url: str
 ) -> None:

@@ -118,6 +118,7 @@ def test_connections_do_not_pile_up_with_the_streams_that_come_and_go(
     assert n_connections() <= before + 2
 
 
+@pytest.mark.alone
 def test_a_dozen_streams_leave_room_for_pages(
     server: Server, opened: Opened, guild: GuildId, ada: str
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_server_with_streams_open_ends_at_once_and_its_pages_come_back_to_the_
     assert json.loads(again.data)["sessions"][0]["session_id"] == str(sessions[0])
 
 
+@pytest.mark.alone
 def test_two_servers_show_a_move_that_a_third_process_made(
     opened: Opened, guild: GuildId, ada: str, tmp_path: Path, database_url: str
 ) -> None:
@@ -217,6 +219,7 @@ def test_compression_never_holds_a_stream_back(
         assert "another" in readers[1].next_named("").data
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("kind", "limit_kib"), [("daphne", 64), ("uvicorn", 256)])
 def test_a_stalled_reader_keeps_little_in_the_server(
     kind: str, limit_kib: int, opened: Opened, guild: GuildId, ada: str, tmp_path: Path,
