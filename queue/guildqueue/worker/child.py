@@ -6,7 +6,6 @@ pipe that wakes the worker.
 
 import ctypes
 import importlib
-import json
 import logging
 import math
 import os
@@ -15,6 +14,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from functools import cache
 from socket import socket
 
 from guildqueue.worker.handler import (
@@ -32,6 +32,7 @@ from guildqueue.worker.protocol import (
     Progress,
     Report,
     Unfit,
+    to_json,
 )
 from guildqueue.worker.reports import Reports
 from guildqueue.worker.todo import Todo, read_orders
@@ -73,6 +74,7 @@ def one_line(text: str) -> str:
     return printable if len(printable) <= REASON_LIMIT else f"{printable[: REASON_LIMIT - 1]}…"
 
 
+@cache
 def _found(handler: str) -> Handler:
     module, _, name = handler.rpartition(".")
     found: Handler = getattr(importlib.import_module(module), name)
@@ -81,7 +83,7 @@ def _found(handler: str) -> Handler:
 
 def _done(given: HandlerResult) -> Done:
     """The result, fit to be stored. Raises ValueError or TypeError if it is not."""
-    size = len(json.dumps(given.result, allow_nan=False))
+    size = len(to_json(given.result))
     if size > LARGEST_RESULT_BYTES:
         raise ValueError(f"a result of {size} bytes; what is big belongs in a file that it names")
     seconds = given.audio_seconds

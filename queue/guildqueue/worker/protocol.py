@@ -9,6 +9,10 @@ from guildqueue.worker.handler import HandlerInput, HandlerWork
 
 LARGEST_RESULT_BYTES = 64 * 1024
 
+# What is JSON as text. Raises TypeError or ValueError for what is not. Made once: dumps() with
+# options makes an encoder each time.
+to_json = json.JSONEncoder(allow_nan=False).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -132,4 +136,4 @@ def _fields(value: Word | HandlerWork | HandlerInput) -> dict[str, Any]:
 
 
 def _packed(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, allow_nan=False).encode("ascii") + b"\n"
+    return to_json(value).encode("ascii") + b"\n"
